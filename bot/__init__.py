@@ -1,0 +1,1 @@
+"""The command line, the Slack process, the monitor and the local workspace: the only place that knows everything."""

@@ -1,0 +1,22 @@
+"""`runwatch stall`: the answer of /stall in the terminal."""
+
+import argparse
+
+from bot.settings import BotSettings
+from bot.setup import load
+from bot.terminal.words import add_config, add_run, words_of
+
+SUMMARY = "the answer of /stall here: who stopped first, from a fresh look at every node"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The words of /stall."""
+    add_run(parser)
+    add_config(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask and print."""
+    from bot.terminal.stall import stall  # noqa: PLC0415 - the bot's side only when asked for
+
+    return stall(words_of(options, ["run"], []), load(BotSettings, options.config), options.config)

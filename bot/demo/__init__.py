@@ -1,0 +1,1 @@
+"""`runwatch demo`: the whole product on one machine, with runs that go wrong one after another."""

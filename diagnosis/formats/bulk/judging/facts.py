@@ -1,0 +1,87 @@
+"""Moves what stays of a log, and the pace of its steps, past many points."""
+# ruff: noqa: SLF001 - a twin moves what the facts remember
+
+import numpy as np
+
+from diagnosis.formats.bulk.decimal import Floats
+from diagnosis.formats.bulk.judging.run import Run
+from diagnosis.log_facts import LogFacts, Told
+from diagnosis.observations import Phase
+from diagnosis.pace import KEPT, Interval, Pace
+
+
+class FactsTwin:
+    """Moves `LogFacts` past steps that are new."""
+
+    def __init__(self, facts: LogFacts) -> None:
+        self._of = facts
+
+    def calm(self, run: Run) -> int:
+        """How many points are new steps of the process that spoke last."""
+        of, block = self._of, run.block
+        last = of.last_told
+        if of._origin is not block.origin or block.step_kind in {"samples", "none"}:
+            return 0
+        if last is None or last.attempt != of.attempt or int(run.steps[0]) <= last.step:
+            return 0
+        rank = of.ranks.get(block.origin.rank)
+        if rank is None or rank.last is None or (rank.last.attempt == of.attempt and run.steps[0] < rank.last.step):
+            return 0
+        return len(run)
+
+    def take(self, run: Run, count: int) -> None:
+        """Move past them."""
+        of, rank, last = self._of, self._of.ranks[run.block.origin.rank], self._of.last_told
+        assert last is not None
+        of._order += count
+        if run.times is not None:
+            of._note_time(float(run.times[:count].max()))
+        rank.steps += count
+        of._phase = rank.phase = Phase.TRAINING
+        self._note_pace(run, count, last)
+        newest = run.sample(count - 1)
+        told = Told(int(run.steps[count - 1]), newest.time, newest.evidence, of._order, of.attempt)
+        of.last_told = rank.last = told
+        of._new_steps[of.attempt] += count
+
+    def _note_pace(self, run: Run, count: int, last: Told) -> None:
+        seconds = run.field("step_seconds")
+        if seconds is not None:
+            add(self._of.pace, run, seconds[:count], 0)
+        elif run.times is not None:
+            first = 0 if last.time is not None else 1
+            times = np.concatenate(([last.time if last.time is not None else 0.0], run.times[:count]))
+            steps = np.concatenate(([last.step], run.steps[:count]))
+            add(self._of.pace, run, (np.diff(times) / np.diff(steps))[first:], first)
+
+
+def add(pace: Pace, run: Run, seconds: Floats, first: int) -> None:
+    """What each step took, as `Pace.add` takes it one by one; `first` is the place of the first in the run."""
+    good = np.flatnonzero((seconds > 0.0) & np.isfinite(seconds))
+    values = seconds[good]
+    place = 0
+    while place < len(values):
+        waiting, merge = len(pace._waiting), pace._merge
+        groups = (len(values) - place) // merge if not waiting else 0
+        groups = min(groups, KEPT + 1 - len(pace._intervals))
+        if groups > 0:
+            _add_whole(pace, run, values[place : place + groups * merge], good[place : place + groups * merge] + first)
+            place += groups * merge
+            continue
+        at = int(good[place]) + first
+        pace.add(int(run.steps[at]), float(values[place]), run.evidence(at))
+        place += 1
+
+
+def _add_whole(pace: Pace, run: Run, values: Floats, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
+    merge = pace._merge
+    medians = np.median(values.reshape(-1, merge), axis=1) if merge > 1 else values
+    for number, median in enumerate(medians.tolist()):
+        at = int(places[number * merge])
+        pace._intervals.append(Interval(int(run.steps[at]), median, run.evidence(at)))
+    if len(pace._intervals) > KEPT:
+        # One more that is dropped again lets the pace itself join its neighbours.
+        newest = pace._intervals.pop()
+        pace._waiting, pace._merge = [], 1
+        pace.add(newest.step, newest.seconds, newest.evidence)
+        pace._merge = merge * 2

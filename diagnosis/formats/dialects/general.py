@@ -1,0 +1,65 @@
+"""Any line with a step and a loss under names people use: the script nobody has seen before."""
+
+import re
+
+from diagnosis.formats.line_format import Found, Token
+from diagnosis.formats.pairs import is_evaluation_line, named_tokens, sums_up, wordless_counter
+from diagnosis.observations import StepKind
+
+_REFUSE = re.compile(
+    r"(?i)\bmicro[_-]?(?:step|batch)?=|(?<![/.\w])summary(?![/.\w])|\bfor example\b|\bargs?\b|config|namespace\("
+    r"|^\s*[\"']?(?:num|max|min|total|warmup)[_ ]"
+)
+_OF = re.compile(r"\s*/\s*(\d+)(?![\d:])")
+_LONG = 8000
+_HEAD = 4096
+"""Of a longer line so much is read: what a step says stands before what somebody has printed behind it."""
+_BETWEEN = frozenset(" \t,|;")
+_SPEED = ("lr", "grad_norm", "tokens_per_second", "tokens_per_second_per_gpu", "samples_per_second", "step_seconds")
+
+
+class _General:
+    name = "key and value"
+    hint = ""
+
+    def find(self, text: str) -> Found | None:
+        """Where step and loss stand, when the line surely is a step of training."""
+        is_long = len(text) > _LONG
+        if is_long:
+            text = _head(text)
+        if _REFUSE.search(text) is not None:
+            return None
+        tokens = named_tokens(text)
+        loss = tokens.get("loss")
+        step = tokens.get("step")
+        within = tokens.get("step_in_epoch")
+        if loss is None and (step is None or not any(name in tokens for name in _SPEED)):
+            return None
+        if is_evaluation_line(text, loss.start if loss is not None else 60):
+            return None
+        if step is not None:
+            tokens.pop("step_in_epoch", None)
+            total = _OF.match(text, step.end)
+            if total is not None and "total_steps" not in tokens:
+                tokens["total_steps"] = Token("total_steps", *total.span(1))
+        kind: StepKind = "printed"
+        if step is None and within is None:
+            counter = wordless_counter(text, loss, tokens.get("epoch")) if loss is not None and not is_long else {}
+            tokens.update(counter)
+            if not counter:
+                if is_long or not any(name in tokens for name in (*_SPEED, "epoch")):
+                    return None
+                kind = "ordinal"
+        return Found(tuple(tokens.values()), kind, sums_up=loss is not None and sums_up(text, loss))
+
+
+def _head(text: str) -> str:
+    """The beginning of a long line, up to the end of its last whole word: no number is cut in two."""
+    head = text[:_HEAD]
+    for end in range(len(head), 0, -1):
+        if head[end - 1] in _BETWEEN:
+            return head[:end]
+    return ""
+
+
+GENERAL = _General()

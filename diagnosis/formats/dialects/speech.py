@@ -1,0 +1,77 @@
+"""RETURNN, ESPnet2, fairseq and metaseq."""
+
+import re
+
+from diagnosis.formats.dialects.epochs import whole_steps
+from diagnosis.formats.line_format import LineFormat, where
+
+_RETURNN = LineFormat(
+    name="returnn",
+    hint=" train, step ",
+    head=re.compile(r"\bep (?P<epoch>\d+) train, step (?P<step_in_epoch>\d+), "),
+    fields={
+        "loss": where(r" train, step \d+, [\w:/.-]+ #,"),
+        "grad_norm": where(r"\bgrad_norm(?::p2)? #"),
+        "lr": where(r"\b(?:lr|learning_rate) #"),
+        "step_seconds": where(r"# sec/step"),
+    },
+)
+"""The first loss of the line is the one it is trained on; the others are its auxiliary ones."""
+
+_ESPNET = LineFormat(
+    name="espnet",
+    hint="epoch:train:",
+    head=re.compile(r"\b(?P<epoch>\d+)epoch:train:\d+-(?P<step_in_epoch>\d+)batch: "),
+    fields={
+        "loss": where(r"\bloss=#"),
+        "lr": where(r"\boptim0_lr0=#"),
+        "grad_norm": where(r"\bgrad_norm=#"),
+        "step_seconds": where(r"\btrain_time=#"),
+    },
+)
+
+_FAIRSEQ_JSON = LineFormat(
+    name="fairseq",
+    hint="train_inner",
+    head=re.compile(r"\btrain_inner\b.*\"num_updates\": \"?(?P<step>\d+)"),
+    fields={
+        "loss": where(r"\"loss\": \"?#"),
+        "lr": where(r"\"lr\": \"?#"),
+        "grad_norm": where(r"\"gnorm\": \"?#"),
+        "loss_scale": where(r"\"loss_scale\": \"?#"),
+        "tokens_per_second": where(r"\"wps\": \"?#"),
+        "epoch": where(r"\"epoch\": \"?#"),
+        "perplexity": where(r"\"ppl\": \"?#"),
+        "elapsed_seconds": where(r"\"wall\": \"?#"),
+    },
+)
+
+_FAIRSEQ = LineFormat(
+    name="fairseq",
+    hint="num_updates=",
+    head=re.compile(r"\bepoch \d+:\s+\d+ / \d+ (?=.*\bloss=).*\bnum_updates=(?P<step>\d+)"),
+    fields={
+        "loss": where(r"\bloss=#"),
+        "lr": where(r"\blr=#"),
+        "grad_norm": where(r"\bgnorm=#"),
+        "loss_scale": where(r"\bloss_scale=#"),
+        "tokens_per_second": where(r"\bwps=#"),
+        "perplexity": where(r"\bppl=#"),
+        "elapsed_seconds": where(r"\bwall=#"),
+    },
+)
+
+_FAIRSEQ_OLD = LineFormat(
+    name="fairseq",
+    hint="| epoch ",
+    head=re.compile(r"\| epoch (?P<epoch>\d+):?\s+(?P<step_in_epoch>\d+) / (?P<steps_per_epoch>\d+) (?=loss=)"),
+    fields={
+        "loss": where(r"\bloss=#"),
+        "lr": where(r"\blr=#"),
+        "grad_norm": where(r"\bgnorm=#"),
+        "tokens_per_second": where(r"\bwps=#"),
+    },
+    settle=whole_steps(1),
+)
+
+FORMATS = (_RETURNN, _ESPNET, _FAIRSEQ_JSON, _FAIRSEQ, _FAIRSEQ_OLD)

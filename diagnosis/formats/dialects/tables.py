@@ -1,0 +1,216 @@
+"""Tables: CSV of Lightning's CSVLogger and of W&B exports, notebook tables, the boxes of Stable Baselines."""
+
+import csv
+import re
+from collections.abc import Sequence
+
+from diagnosis.formats.fields import field_of, is_evaluation, loss_key, normalise
+from diagnosis.formats.line import Line
+from diagnosis.formats.line_format import Values
+from diagnosis.formats.numbers import parse_number
+from diagnosis.formats.record import Step
+from diagnosis.observations import StepKind
+
+_NAME = re.compile(r"[^\W\d_][^,;|{}=<>]{0,159}|_step|_runtime|_timestamp|")
+_MOST_COLUMNS = 2000
+_STEPS = ("step", "_step", "global_step", "trainer/global_step", "iteration", "iter", "iterations", "num_updates")
+_NO_NEWS = frozenset({"step", "epoch", "total_steps", "unix_time"})
+_TENSORBOARD = ["wall_time", "step", "value"]
+"""A chart saved from TensorBoard: the metric's name stands in the file's."""
+_BLANKS = "  "
+"""Columns that are set apart by blanks, two at least."""
+_RULE = re.compile(r"^[-=+| ─━┼]{3,}$")
+_GAP = re.compile(r" {2,}")
+_WORDS = re.compile(r"\S+(?: \S+)*")
+_BOX_EDGE = re.compile(r"^[-+=]{10,}$")
+_BOX_ROW = re.compile(r"^\|\s*([\w/ .-]+?)\s*\|\s*(\S*)\s*\|$")
+_BOX_LONGEST = 80
+
+
+class Columns:
+    """One stream of rows under a header."""
+
+    name = "table"
+    held = None
+
+    def __init__(self) -> None:
+        self._delimiter = ","
+        self._starts: list[int] = []
+        """Where the columns begin that are set apart by blanks."""
+        self._names: list[str] = []
+        self._loss: int | None = None
+        self._step: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """True while there is a header."""
+        return bool(self._names)
+
+    def read(self, line: Line, done: list[Step]) -> bool:
+        """A header opens the table, rows give steps, anything else closes it."""
+        text = line.text.strip()
+        if self._names:
+            cells = _cells(text, self._delimiter)
+            if self._delimiter == _BLANKS and len(cells) < len(self._names):
+                cells = self._placed(line.text)
+            if len(cells) == len(self._names):
+                if self._take_row(cells, line, done):
+                    return True
+                self._names = []
+            elif _RULE.match(text):
+                return True
+            elif self._delimiter not in text:
+                self._names = []
+        return self._open(text)
+
+    def flush(self, done: list[Step]) -> None:
+        """A row is complete by itself."""
+
+    def _open(self, text: str) -> bool:
+        if len(text) < 8 or not any(word in text.lower() for word in ("loss", "ce", "wall time")):
+            return False
+        for delimiter in (",", "\t", ";", "|", _BLANKS):
+            if delimiter not in text:
+                continue
+            names = [_column(cell) for cell in _cells(text, delimiter)]
+            if self._opens_with(names):
+                self._delimiter, self._names = delimiter, names
+                self._starts = [match.start() for match in _WORDS.finditer(text)]
+                return True
+        return False
+
+    def _placed(self, text: str) -> list[str]:
+        """The cells of a row that leaves some out, each under its name; none when one stands under no name."""
+        found = {match.start(): match[0] for match in _WORDS.finditer(text)}
+        if len(self._starts) != len(self._names) or not found or not found.keys() <= set(self._starts):
+            return []
+        return [found.get(start, "") for start in self._starts]
+
+    def _opens_with(self, names: Sequence[str]) -> bool:
+        if not 2 <= len(names) <= _MOST_COLUMNS or not all(_NAME.fullmatch(name) for name in names):
+            return False
+        loss = "value" if names == _TENSORBOARD else loss_key(names)
+        step = next((name for name in _STEPS if name in names), "epoch" if "epoch" in names else None)
+        if step is None or (loss is None and not any(is_evaluation(name) for name in names)):
+            return False
+        self._loss = names.index(loss) if loss is not None else None
+        self._step = names.index(step)
+        return True
+
+    def _take_row(self, cells: Sequence[str], line: Line, done: list[Step]) -> bool:
+        values: Values = {}
+        understood = 0
+        for place, (name, cell) in enumerate(zip(self._names, cells, strict=True)):
+            number = parse_number(cell)
+            if number is None:
+                continue
+            understood += 1
+            known = self._meaning(place, name)
+            if known is not None and known[0] not in values:
+                values[known[0]] = number * known[1]
+        if not understood:
+            return all(set(cell.strip()) <= {"-", ":"} for cell in cells)  # the rule under a Markdown header
+        if not values.keys() <= _NO_NEWS:
+            kind: StepKind = "printed" if "step" in values else "ordinal"
+            done.append(Step(values, line, self.name, kind))
+        return True
+
+    def _meaning(self, place: int, name: str) -> tuple[str, float] | None:
+        if place == self._loss:
+            return "loss", 1.0
+        if place == self._step:
+            return "step", 1.0
+        if name in ("val_loss", "eval_loss", "validation_loss", "eval/loss"):
+            return "eval_loss", 1.0
+        if name in ("_timestamp", "wall_time"):
+            return "unix_time", 1.0
+        known = field_of(name)
+        return None if known is None or known[0] in ("step", "loss", "step_in_epoch") else known
+
+
+class Box:
+    """Stable Baselines and kin: a box of `| key | value |` rows between two lines of hyphens."""
+
+    name = "boxed table"
+
+    def __init__(self) -> None:
+        self._values: dict[str, float] | None = None
+        self._line: Line | None = None
+        self._count = 0
+        self._has_edge = False
+
+    @property
+    def is_open(self) -> bool:
+        """True between the edges, or from row to row where there is none."""
+        return self._values is not None
+
+    @property
+    def held(self) -> Line | None:
+        """The upper edge of the open box."""
+        return self._line if self._values is not None else None
+
+    def read(self, line: Line, done: list[Step]) -> bool:
+        """An edge opens or closes the box."""
+        text = line.text.strip()
+        if _BOX_EDGE.match(text):
+            self.flush(done)
+            self._values, self._line, self._count, self._has_edge = {}, line, 0, True
+            return True
+        row = _BOX_ROW.match(text)
+        value = parse_number(row[2]) if row is not None else None
+        name = normalise(row[1]) if row is not None else ""
+        if not self._has_edge and (row is None or name in (self._values or ())):
+            self.flush(done)
+        if self._values is None:
+            if value is None or not name[:1].isalpha():
+                return False
+            self._values, self._line, self._count, self._has_edge = {}, line, 0, False
+        self._count += 1
+        if row is None or self._count > _BOX_LONGEST:
+            self._values = None
+            return False
+        if value is not None:
+            self._values[name] = value
+            if self._line is not None and "loss" in row[1]:
+                self._line = line
+        return True
+
+    def flush(self, done: list[Step]) -> None:
+        """The box is complete."""
+        printed, line, self._values = self._values, self._line, None
+        if not printed or line is None:
+            return
+        values: Values = {}
+        loss = loss_key(printed)
+        if loss is not None:
+            values["loss"] = printed[loss]
+        for key, value in printed.items():
+            known = field_of(key.removeprefix("train/"))
+            if known is not None and known[0] in ("lr", "grad_norm"):
+                values.setdefault(known[0], value * known[1])
+        steps = printed.get("total_timesteps", printed.get("n_updates", printed.get("iterations")))
+        if steps is not None:
+            values["step"] = steps
+        if "loss" in values and "step" in values:
+            done.append(Step(values, line, self.name, "samples" if "total_timesteps" in printed else "printed"))
+
+
+def _cells(text: str, delimiter: str) -> list[str]:
+    if delimiter == _BLANKS:
+        return _GAP.split(text)
+    if delimiter == "|":
+        return text.strip("|").split("|")
+    if '"' in text:
+        try:
+            return next(csv.reader([text], delimiter=delimiter), [])
+        except csv.Error:
+            return []
+    return text.split(delimiter)
+
+
+def _column(cell: str) -> str:
+    """A W&B export calls a column `RUN - metric`."""
+    return normalise(cell.rsplit(" - ", 1)[-1])
+
+
+RECORDS = (Columns, Box)

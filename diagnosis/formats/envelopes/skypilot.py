@@ -1,0 +1,11 @@
+"""`(node-0, worker1, rank=1, pid=22755, ip=10.0.0.3) text` as SkyPilot prints it: rank is the node's number."""
+
+import re
+
+from diagnosis.formats.envelopes.base import Envelope
+
+ENVELOPE = Envelope(
+    "skypilot",
+    "(",
+    re.compile(r"\((?P<node>[\w.-]+), (?:head|worker ?\d+), rank=\d+, pid=\d+(?:, ip=[\w.:-]+)?\) ?"),
+)

@@ -1,0 +1,151 @@
+"""Keys and numbers of a line that no dialect knows: `key=1`, `key: 1`, `'key': 1`, `key 1`, `1 key`."""
+
+import re
+
+from diagnosis.formats.fields import field_of, is_evaluation, loss_key, normalise
+from diagnosis.formats.line_format import Token
+from diagnosis.formats.numbers import NUMBER
+
+_WORD = r"[^\W\d][\w./%#+]*+"
+_NO_VALUE = r"(?!(?:(?<=[lL]oss\ )|(?<=LOSS\ )|(?<=norm\ )|(?<=ppl\ ))(?:(?i:nan|inf|infinity|none)\b|[nN]/[aA]\b))"
+"""Behind a loss stands its value: in `loss nan lr 1e-4` the rate is no loss."""
+_WRAP = r"(?:(?:tensor|Tensor|Array|np\.float\d\d)\()?"
+"""What Python prints around a number that is more than a number: `tensor(2.31, device='cuda:0')`."""
+# A key of more than six words is prose; without the limit, long prose would take time with its square.
+_PAIR = re.compile(
+    rf"(?P<key>['\"]?(?:{_WORD}|\|\w+\|)(?:[-'][\w./%#]+|\ {_NO_VALUE}{_WORD}){{0,6}}(?:\ ?\([^()]{{1,30}}\))?['\"]?)"
+    rf"(?P<sep>\ *[:=][\ \t]*+|\ +|\t\ *)['\"]?{_WRAP}\[*\ *(?P<number>{NUMBER}(?:[KMGT]|k(?![A-Za-z]))?)(?!\d|:\d)"
+)
+_EVALUATION = re.compile(
+    r"(?:^|[\s\[(|])(?:(?i:e?val|evaluation|evaluating|valid|validation|test|testing|dev)|CV)(?=[\s\])|:\[]|$)"
+)
+_HARMLESS = frozenset(
+    ("train", "training", "info", "debug", "warning", "notice", "success", "the", "current", "at", "with", "batch")
+)
+_MISLEADING = re.compile(
+    r"(?i)^(?:best|min|max|e?val\w*|valid\w*|test\w*|dev|prev\w*|old|target|aux\w*|kl|reg\w*|moe|balanc\w*|critic|value|entropy"
+    r"|distill\w*|router|z|scale|micro|epoch|teacher|world|local|lowest|initial|final|expected)$"
+)
+_SOME_LOSS = re.compile(r"(?:^|[_/.])loss(?:$|[_/.])")
+_LENGTH = re.compile(r" ?/ ?(\d{1,9})(?![\d.]|,\d)")
+"""How far the counter goes: the length of an epoch, if it begins again with each."""
+_EPOCH_AND_STEP = re.compile(
+    r"(?:^|\s)[\[(] *(?P<epoch>\d{1,6}), *(?P<step_in_epoch>\d{1,12}) *[\])]:?\s+(?=(?:[a-z]+ )?[lL]oss\b)"
+)
+_OF_HOW_MANY = re.compile(r"(?:^|[\[(|] *|[\])>-] +|(?<=\d) +|\t)(\d{1,12}) ?/ ?(\d{1,12})(?=\s|[\])|,;]|$)")
+_BARE_NUMBER = re.compile(r"(?:^|[\])|>-] +)(\d{1,12})(?::| \|| -|,)\s+(?=(?:[a-z]+ )?[lL]oss\b)")
+_CALLED_MEAN = re.compile(r"(?i)(?<![a-z])(?:avg|average|mean|final|total epoch)[ _.-]?(?:[a-z]+[ _-]){0,2}loss\W*$")
+_EVALUATED = re.compile(r"(?i)(?<![a-z])(?:e?val|vali|valid|validation|test|dev|held-?out)[ _/-]?(?:loss|nll|ce)\b")
+_LOSS_OF_STEP = re.compile(r"[ \t]+(\d+\.\d+(?:[eE][-+]?\d+)?|nan|inf)(?=[ \t]|$)")
+"""`Train loss 100 0.345678`: the whole number is the step, the one behind it the loss."""
+_MEASURED = re.compile(r" ?(?:[num]?s|sec|[KMG]i?B)\b|(?<=[KMG])i?B\b")
+"""A norm has no unit: `grad 30 ms` is how long it took, `grad 2.1GB` how much it holds."""
+_IN_MS = re.compile(r" ?ms\b")
+_OTHERS = frozenset(("val", "valid", "validation", "heldout", "held_out", "dev", "test"))
+_COUNTERS = frozenset(("epoch", "ep", "step", "iter", "iteration"))
+_NOT_THE_LOSS = re.compile(
+    r"(?:^|[_/.])(?:aux\w*|kl|reg\w*|z|critic|value|vf|cri|moe|\w*balanc\w*|router|entropy|best|lowest|min|max|prev\w*|last"
+    r"|old|target|ema|smooth\w*|mean|avg|scale\w*|weight\w*|fn|func\w*|mask|ratio|coef\w*|type|count|num|window|delta|diff)"
+    r"(?:$|[_/.])"
+)
+
+
+def named_tokens(text: str) -> dict[str, Token]:
+    """Every number of the line that has a name of ours, the training loss among them as `loss`."""
+    printed: dict[str, tuple[int, int]] = {}
+    for match in _PAIR.finditer(text):
+        if _is_place(text, match):
+            continue
+        key = match["key"].strip("'\" ")
+        for name in _names(key, strict="=" not in match["sep"]):
+            printed.setdefault(name, match.span("number"))
+    # Where NeMo's own name stands, `loss` is Lightning's running mean.
+    names = [name for name in printed if name != "loss"] if "reduced_train_loss" in printed else printed
+    loss = loss_key(names) or _lone_loss(printed) or _beside_another(printed, text)
+    tokens: dict[str, Token] = {}
+    for name, span in printed.items():
+        if name == loss:
+            tokens["loss"] = Token("loss", *span)
+            continue
+        known = field_of(name)
+        if known is not None and known[0] == "grad_norm" and _MEASURED.match(text, span[1]):
+            continue
+        if known is not None and known[0] not in tokens:
+            factor = 0.001 if known[0] == "step_seconds" and known[1] == 1 and _IN_MS.match(text, span[1]) else known[1]
+            tokens[known[0]] = Token(known[0], *span, factor)
+    if "epoch" in tokens and "step" in tokens:
+        length = _LENGTH.match(text, tokens["step"].end)
+        if length is not None:
+            tokens["steps_per_epoch"] = Token("steps_per_epoch", *length.span(1))
+    return tokens
+
+
+def wordless_counter(text: str, loss: Token, epoch: Token | None) -> dict[str, Token]:
+    """A counter without a word at the loss: `[1, 2000] loss: 2.17`, `640/60000`, `- 87: loss`, `loss 100 2.17`."""
+    behind = _LOSS_OF_STEP.match(text, loss.end) if epoch is None and text[loss.start : loss.end].isdecimal() else None
+    if behind is not None:
+        return {"step": Token("step", loss.start, loss.end), "loss": Token("loss", *behind.span(1))}
+    place = _EPOCH_AND_STEP.search(text, 0, loss.start)
+    if place is not None:
+        return {name: Token(name, *place.span(name)) for name in ("epoch", "step_in_epoch")}
+    for place in _OF_HOW_MANY.finditer(text, 0, loss.start):
+        if epoch is not None and epoch.start >= place.start(1) and epoch.end <= place.end(2):
+            continue  # how many epochs there will be
+        if epoch is None:
+            return {"step": Token("step", *place.span(1)), "total_steps": Token("total_steps", *place.span(2))}
+        within = Token("step_in_epoch", *place.span(1))
+        return {"step_in_epoch": within, "steps_per_epoch": Token("steps_per_epoch", *place.span(2))}
+    place = _BARE_NUMBER.search(text, 0, loss.start) if epoch is None else None
+    return {"step": Token("step", *place.span(1))} if place is not None else {}
+
+
+def sums_up(text: str, loss: Token) -> bool:
+    """True when the loss is called a mean, or when an evaluation's stands beside it: perhaps a sum over an epoch."""
+    return _CALLED_MEAN.search(text, 0, loss.start) is not None or _EVALUATED.search(text, loss.end) is not None
+
+
+def _is_place(text: str, match: "re.Match[str]") -> bool:
+    """True for the place in the code that a logger prints: `trainer:train_step:210`."""
+    start = match.start()
+    return match["sep"] == ":" and text[start - 1 : start] == ":" and text[max(0, start - 2) : start - 1].isidentifier()
+
+
+def _lone_loss(printed: dict[str, tuple[int, int]]) -> str | None:
+    """A loss under a name of the script's own, such as `loss_net`, where it is the only one of the line."""
+    names = [
+        name
+        for name in printed
+        if _SOME_LOSS.search(name) and not _NOT_THE_LOSS.search(name) and not is_evaluation(name) and not field_of(name)
+    ]
+    is_one = len({printed[name] for name in names}) == 1
+    return min(names, key=len) if is_one else None
+
+
+def _beside_another(printed: dict[str, tuple[int, int]], text: str) -> str | None:
+    """`train 2.31  val 2.45` of an epoch or a step: the word loss is left to the reader to think."""
+    span = printed.get("train")
+    is_told = span is not None and not _OTHERS.isdisjoint(printed) and not _COUNTERS.isdisjoint(printed)
+    return "train" if is_told and span is not None and "." in text[slice(*span)] else None
+
+
+def is_evaluation_line(text: str, before: int) -> bool:
+    """True when a word in front of this place says that the line tells of an evaluation."""
+    return _EVALUATION.search(text, 0, before) is not None
+
+
+def _names(key: str, *, strict: bool) -> list[str]:
+    """The key, and what is left of it without the words in front; the whole one first."""
+    whole = normalise(key)
+    words = key.split(" ")
+    if len(words) == 1:
+        return [whole]
+    names = [whole]
+    for count in range(1, len(words)):
+        dropped = words[:count]
+        if any(_MISLEADING.match(word) for word in dropped):
+            break
+        rest = normalise(" ".join(words[count:]))
+        if strict and loss_key((rest,)) is not None and not _HARMLESS.issuperset(word.lower() for word in dropped):
+            continue
+        names.append(rest)
+    return names

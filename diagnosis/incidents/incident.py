@@ -1,0 +1,171 @@
+"""One trouble of one run: who is concerned, since when, what happened to it.
+
+An `Incident` is a frozen value. The announcer saves exactly the value it has shown, so that a record in the
+registry never claims more than people have read.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
+
+from diagnosis.findings import Finding, Severity
+from diagnosis.observations import Origin
+
+MOST_ENTRIES = 200
+"""Timeline entries kept; later ones are only counted."""
+MOST_EVENTS = 512
+"""Newest finding ids kept, to know a finding that is delivered again."""
+MOST_CALLS = 64
+"""Newest findings kept of those that call for a message of their own."""
+
+RANKS: Mapping[Severity, int] = MappingProxyType({Severity.INFO: 0, Severity.WARNING: 1, Severity.CRITICAL: 2})
+
+
+class State(StrEnum):
+    """Where an incident stands in its life."""
+
+    OPEN = "open"
+    ACKNOWLEDGED = "acknowledged"
+    RESOLVED = "resolved"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whom one kind of finding concerns: a rank, a node, or the run (both None)."""
+
+    kind: str
+    node: str | None = None
+    rank: int | None = None
+    local_rank: int | None = None
+    since: float = 0.0
+    """Unix seconds when it was first received."""
+    is_firing: bool = True
+    count: int = 1
+
+    @property
+    def key(self) -> str:
+        """The same for the same kind, node and rank."""
+        return subject_key(self.kind, Origin(node=self.node, rank=self.rank))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the timeline, known by the id of the finding or of the act."""
+
+    event: str
+    at: float
+    what: str
+    """finding, cleared, acknowledged, released, lapsed, noted, muted, unmuted, reminded, resolved, reopened."""
+    text: str
+    kind: str = ""
+    by: str = ""
+    """Slack id of the person; empty: nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """Findings of one trouble in one run; one Slack thread."""
+
+    id: str
+    run: str
+    trouble: str
+    severity: Severity
+    head: Finding
+    """The finding the root message tells: the cause, else the earliest."""
+    opened_at: float
+    changed_at: float
+    last_finding_at: float
+    attempt: int = 0
+    state: State = State.OPEN
+    is_announced: bool = False
+    """Whether its root message was asked for."""
+    is_explained: bool = False
+    """Whether the nodes were asked for its cause."""
+    subjects: Mapping[str, Subject] = field(default_factory=dict)
+    consequences: Mapping[str, int] = field(default_factory=dict)
+    """Trouble this one explains → how many findings of it stayed unsaid."""
+    entries: tuple[Entry, ...] = ()
+    events: tuple[str, ...] = ()
+    calls: Mapping[str, str] = field(default_factory=dict)
+    """Finding id → the reason for a message of its own in the thread: what a bot that was killed still owed."""
+    repeats: int = 0
+    """Findings that said again what was known."""
+    reminders: int = 0
+    acknowledged_by: str = ""
+    acknowledged_at: float | None = None
+    owner_heard_at: float | None = None
+    """When its owner last said something: took it, wrote a note."""
+    muted_until: float | None = None
+    muted_by: str = ""
+    muted_scope: str = ""
+    """What the quiet covers: incident, node, trouble, run."""
+    resolved_at: float | None = None
+    resolved_because: str = ""
+    resolved_by: str = ""
+    """Slack id of the person who closed it; empty: nobody."""
+
+    @property
+    def is_open(self) -> bool:
+        """Open or acknowledged: not over."""
+        return self.state is not State.RESOLVED
+
+    @property
+    def firing(self) -> tuple[Subject, ...]:
+        """The subjects whose trouble is not over."""
+        return tuple(subject for subject in self.subjects.values() if subject.is_firing)
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """Every rank concerned so far, in order."""
+        return tuple(sorted({subject.rank for subject in self.subjects.values() if subject.rank is not None}))
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Every node concerned so far, in order."""
+        return tuple(sorted({subject.node for subject in self.subjects.values() if subject.node is not None}))
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Every kind of finding in it, the first one first."""
+        return tuple(dict.fromkeys(subject.kind for subject in self.subjects.values()))
+
+    def knows(self, event: str) -> bool:
+        """Whether this finding is already part of it."""
+        return event in self.events
+
+    def is_muted(self, now: float) -> bool:
+        """Whether a person asked for quiet about it."""
+        return self.muted_until is not None and now < self.muted_until
+
+    def with_entry(self, entry: Entry, **changes: object) -> "Incident":
+        """The same incident with one more line in its timeline."""
+        # People's own words find room when findings no longer do.
+        most = 2 * MOST_ENTRIES if entry.by else MOST_ENTRIES
+        entries = (*self.entries, entry) if len(self.entries) < most else self.entries
+        return replace(self, entries=entries, changed_at=entry.at, **changes)  # type: ignore[arg-type]
+
+    def calling(self, event: str, reason: str) -> "Incident":
+        """The same incident, with a finding that calls for a message of its own."""
+        newest = [*self.calls.items(), (event, reason)][-MOST_CALLS:]
+        return replace(self, calls=dict(newest))
+
+    def with_event(self, event: str) -> "Incident":
+        """The same incident, knowing one more finding."""
+        return replace(self, events=(*self.events, event)[-MOST_EVENTS:])
+
+
+def subject_key(kind: str, origin: Origin) -> str:
+    """How a subject is found again in an incident."""
+    return f"{kind}/{origin.node or ''}/{'' if origin.rank is None else origin.rank}"
+
+
+def incident_id(run: str, event: str) -> str:
+    """A name that the same opening finding always gives, in every process."""
+    return hashlib.sha256(f"{run}\0{event}".encode()).hexdigest()[:12]
+
+
+def is_worse(severity: Severity, than: Severity) -> bool:
+    """Whether one severity is louder than another."""
+    return RANKS[severity] > RANKS[than]

@@ -1,0 +1,138 @@
+"""Processes that somebody or something killed: exit codes, and what the kernel or the scheduler says of them."""
+
+from collections.abc import Iterator
+
+from diagnosis.case import Case, CaseFile
+from diagnosis.log_facts import LogFacts, Sighting
+from diagnosis.observations import Category, Evidence, Role
+from diagnosis.root_cause.cluster import Cluster, is_same_node
+from diagnosis.root_cause.errors import DATED, Candidate, Cause, candidate
+from diagnosis.root_cause.lead import said, short
+
+CONFIRMING = ("kernel_oom_kill", "kernel_oom_constraint", "slurm_oom", "srun_task_oom", "batch_memory_limit",
+              "kubernetes_oom", "ray_memory_threshold", "ray_workers_oom")  # fmt: skip
+"""Rows that prove that the host ran out of memory, the strongest first."""
+
+
+LAUNCHERS_WORD = frozenset(
+    {"elastic_worker_failed", "launcher_exit", "shell_killed", "composer_rank_exit", "script_exit"}
+)
+"""Rows that show how a process ended, and nothing of why."""
+
+
+NOTICED_SECONDS = 600.0
+"""A launcher sees within this time that one of its processes was killed."""
+CLOCKS_SECONDS = 60.0
+"""So far may the clocks of a kernel log and of a training log differ."""
+_ZONE_STEP = 900.0
+_WIDEST_ZONES = 26 * 3600.0
+
+
+def confirmations(case: Case, cluster: Cluster, victim: Candidate) -> list[Candidate]:
+    """Every line that proves that this process was ended for lack of memory, the strongest first.
+
+    A kernel ends processes of anybody: what it did on another node, or at another time than the victim ended, proves
+    nothing.
+    """
+    found = [
+        candidate(sighting, file, log, cluster)
+        for file, log in case.read_by_line()
+        for sighting in log.sightings
+        if sighting.symptom.role is Role.CONFIRM and sighting.symptom.signature in CONFIRMING
+    ]
+    fitting = [item for item in found if item.file.kind != "kernel_log" or _can_be(item, victim)]
+    return sorted(fitting, key=lambda item: (CONFIRMING.index(item.name), item.sighting.order))
+
+
+def _can_be(kernel: Candidate, victim: Candidate) -> bool:
+    pid = victim.sighting.symptom.fields.get("pid")
+    if kernel.node is not None and victim.node is not None and not is_same_node(kernel.node, victim.node):
+        return False
+    if pid is not None and kernel.sighting.symptom.fields.get("pid") == pid:
+        return True
+    one, two = kernel.time, victim.time
+    if one is None or two is None or min(one, two) < DATED:
+        return True
+    later = two - one
+    if -CLOCKS_SECONDS <= later <= NOTICED_SECONDS:
+        return True
+    # Stamps without a zone may be of another one than ours: whole quarters of an hour tell nothing.
+    off = (later + CLOCKS_SECONDS) % _ZONE_STEP
+    return abs(later) <= _WIDEST_ZONES and off <= 2 * CLOCKS_SECONDS
+
+
+def cgroup_kills(case: Case) -> Iterator[tuple[CaseFile, Evidence, int]]:
+    """Counters of control groups that show a kill."""
+    for file in case.of_kind("cgroup"):
+        if file.cgroup is not None and file.cgroup.kills > 0:
+            yield file, Evidence(file.path, file.cgroup.line, file.cgroup.text), file.cgroup.kills
+
+
+def reads_kernel_log(case: Case, cluster: Cluster, node: str | None) -> bool:
+    """True when the kernel log of that node is there (of any, where the node is not known): its silence tells."""
+    nodes = [cluster.node_of_file(file) for file in case.of_kind("kernel_log")]
+    return any(node is None or name is None or is_same_node(name, node) for name in nodes)
+
+
+def counts_kills(case: Case) -> bool:
+    """True when a control group's counter is there: it knows of the kills in that group, not of the node's."""
+    return any(file.cgroup is not None for file in case.of_kind("cgroup"))
+
+
+def is_asked_for(found: Candidate) -> bool:
+    """A kill that the job's own launcher announced, or that followed a cancellation: no out-of-memory."""
+    before = [item for item in found.log.sightings if item.order < found.sighting.order]
+    pid = found.sighting.symptom.fields.get("pid")
+    for item in before:
+        if item.symptom.signature == "elastic_forced_exit" and item.symptom.fields.get("pid") == pid:
+            return True
+        if item.symptom.signature in {"slurm_cancelled", "agent_got_signal", "sigterm_seen"}:
+            return True
+    return False
+
+
+def launcher_says(cause: Cause, cluster: Cluster) -> tuple[int | None, Evidence | None, str]:
+    """The rank that a launcher saw fail first, where its word can be trusted for this cause.
+
+    It can, when exactly one process of the file failed by itself and its code fits: 1 for an exception, the
+    signal for a kill. It cannot for -6 after the watchdog: that names a random victim.
+    """
+    found = cause.first
+    roots = [entry for entry in found.log.elastic if entry.is_root and entry.attempt == found.sighting.attempt]
+    if len(roots) == 1 and roots[0].rank is not None and roots[0].exit_code not in {None, -15}:
+        entry = roots[0]
+        is_exception = found.sighting.raised is not None or cause.category is not Category.HOST_OOM
+        fits = entry.exit_code == 1 if is_exception else entry.exit_code not in {1, -6}
+        if fits and entry.evidence is not None and _only_one_failed(found.log, found.sighting.attempt):
+            return entry.rank, entry.evidence, entry.host or ""
+    workers = [item for item in found.log.all_of("elastic_worker_failed") if item.attempt == found.sighting.attempt]
+    if len(workers) == 1 and workers[0].symptom.fields["exit_code"] == "1" and found.sighting.raised is not None:
+        rank = cluster.by_local(int(workers[0].symptom.fields["local_rank"]), found.file.path, found.file)
+        others = cluster.size > 1 or int(workers[0].symptom.fields["local_rank"]) > 0
+        if rank is not None and others and _only_one_raised(found.log, found.sighting):
+            return rank, workers[0].symptom.evidence, ""
+    return None, None, ""
+
+
+def _only_one_failed(log: LogFacts, attempt: int) -> bool:
+    failed = [entry for entry in log.elastic if entry.attempt == attempt and entry.exit_code not in {None, -15, -9}]
+    return len({entry.rank for entry in failed}) <= 1
+
+
+def _only_one_raised(log: LogFacts, own: Sighting) -> bool:
+    """No other traceback of the file could belong to the process that failed."""
+    raised = [item for item in log.raised if not item.is_launcher and not item.is_chained]
+    return len(raised) == 1 and own.raised is not None
+
+
+def why_killed(case: Case, cluster: Cluster, victim: Candidate) -> list[str]:
+    """Sentences that prove or support an out-of-memory kill."""
+    told = [
+        said(item.sighting.symptom.evidence, short(item.sighting.symptom.evidence.text))
+        for item in confirmations(case, cluster, victim)[:3]
+    ]
+    told += [
+        said(evidence, f"the control group counts {kills} out-of-memory kill(s)")
+        for _, evidence, kills in cgroup_kills(case)
+    ]
+    return told

@@ -1,0 +1,198 @@
+"""The explanation that one telling line gives: what happened, on which rank and node, at which step."""
+
+from diagnosis.case import Case
+from diagnosis.observations import Category
+from diagnosis.root_cause import killed, stops
+from diagnosis.root_cause.cluster import Cluster
+from diagnosis.root_cause.errors import SAME_MOMENT, Candidate, Cause
+from diagnosis.root_cause.lead import HIGH, LOW, MEDIUM, Lead, few, said, short
+from diagnosis.root_cause.timeline import Timeline
+from diagnosis.signatures import ROWS
+from diagnosis.signatures.xid import xid_of
+
+_NO_RANK = frozenset({Category.PREEMPTED, Category.INIT_TIMEOUT, Category.LOSS_SPIKE, Category.SLOWDOWN})
+"""Categories that are nobody's fault, whoever printed them."""
+
+
+def lead_of(cause: Cause, case: Case, cluster: Cluster, timeline: Timeline) -> Lead:
+    """The explanation that a telling line gives."""
+    first = cause.first
+    symptom = first.sighting.symptom
+    found = ROWS[symptom.signature]
+    lead = Lead(
+        cause.category, symptom.evidence, symptom.signature, HIGH, time=first.time, details=dict(symptom.fields)
+    )
+    lead.because.append(said(symptom.evidence, short(_sentence(first))))
+    lead.step = _step(cause, timeline)
+    lead.node = first.node
+    _name_rank(lead, cause, cluster)
+    if first.name == "loader_exception":
+        _open_worker(lead, first)
+    if cause.category is Category.HOST_OOM:
+        _weigh_kill(lead, cause, case, cluster)
+    sender = stops.trace_sender(case)
+    if sender is not None:
+        lead.because.append(said(sender, "the supervisor saw this part fail first and ended the others"))
+    lead.next.append(found.advice)
+    if symptom.signature == "xid" and symptom.fields["xid"].isdecimal():
+        _explain_xid(lead, int(symptom.fields["xid"]))
+    return lead
+
+
+def _explain_xid(lead: Lead, number: int) -> None:
+    """What the number means and what to do, instead of where to look it up."""
+    xid = xid_of(number)
+    lead.because.append(said(lead.evidence, f"Xid {number}: {xid.meaning}"))
+    lead.next[-1:] = [xid.action, "find the GPU by the bus id in the line, and the process by its pid"]
+
+
+def _open_worker(lead: Lead, first: Candidate) -> None:
+    """What a loader's worker raised stands under `Original Traceback`."""
+    told = first.sighting.symptom
+    for raised in first.log.raised:
+        inner = raised.exception
+        is_original = "original" in raised.opened.fields and raised.opened.origin.rank == told.origin.rank
+        if not is_original or inner is None or (raised.opened.evidence.line or 0) <= (told.evidence.line or 0):
+            continue
+        lead.evidence = inner.evidence
+        lead.because.insert(0, said(inner.evidence, f"in a loader worker: {short(inner.evidence.text.strip())}"))
+        if inner.category not in {Category.RANK_CRASH, Category.NONE}:
+            lead.category, lead.signature = inner.category, inner.signature
+        return
+
+
+def _step(cause: Cause, timeline: Timeline) -> int | None:
+    first = cause.first
+    iteration = first.sighting.symptom.fields.get("iteration")
+    if iteration is not None:
+        return int(iteration)
+    if cause.category is Category.INIT_TIMEOUT:
+        return None if timeline.has_steps else 0
+    return timeline.first_bad(first.sighting, first.log, first.sighting.symptom.evidence)
+
+
+def _sentence(found: Candidate) -> str:
+    whose = f"rank {found.rank}: " if found.rank is not None else ""
+    return f"{whose}{found.sighting.symptom.evidence.text.strip()}"
+
+
+def _name_rank(lead: Lead, cause: Cause, cluster: Cluster) -> None:
+    """The rank that shows the cause, where exactly one does."""
+    if cause.category in _NO_RANK:
+        return
+    ranks = cause.ranks or _ranks_beside(cause, cluster)
+    if len(ranks) > 1:
+        ranks = _clearly_first(cause) or ranks
+    if len(ranks) == 1:
+        lead.rank = ranks[0]
+    elif len(ranks) > 1:
+        lead.suspects = ranks
+        lead.confidence = MEDIUM
+        lead.because.append(f"{few(ranks)} show the same, and nothing tells which was first")
+        nodes = {cluster.node_of(rank) for rank in ranks}
+        lead.node = nodes.pop() if len(nodes) == 1 else None
+        return
+    elif cause.first.file.kind != "kernel_log" and cause.category is not Category.NAN_INF:
+        rank, evidence, _ = killed.launcher_says(cause, cluster)
+        if rank is not None and evidence is not None:
+            lead.rank = rank
+            lead.confidence = min(lead.confidence, MEDIUM)
+            lead.because.append(
+                said(evidence, f"the launcher saw rank {rank} fail first, and nobody else failed by itself")
+            )
+    if lead.rank is not None:
+        lead.suspects = (lead.rank,)
+        lead.node = cluster.node_of(lead.rank, cause.first.file) or lead.node
+        lead.local_rank = cluster.local_rank_of(lead.rank)
+
+
+def _ranks_beside(cause: Cause, cluster: Cluster) -> tuple[int, ...]:
+    """Ranks told on the same line by another row, or by the exception that a kernel assertion led to."""
+    first = cause.first
+    same_line = {
+        cluster.rank_of(item, first.file)
+        for found in cause.candidates
+        for item in found.log.sightings
+        if item.symptom.evidence.line == found.sighting.symptom.evidence.line
+    }
+    if first.name in {"coordination_unhealthy", "coordination_barrier"}:
+        same_line |= _listed_below(first)
+    if first.name in {"nccl_cuda_oom", "nccl_cuda_failure"}:
+        same_line |= _raised_for_cuda(first)
+    if first.name in {"collective_nan_check", "device_assertion"}:
+        same_line |= {
+            cluster.rank_of(item, first.file)
+            for item in first.log.all_of("device_assert")
+            if item.attempt == first.sighting.attempt
+        }
+    return tuple(sorted(rank for rank in same_line if rank is not None))
+
+
+def _raised_for_cuda(first: Candidate) -> set[int | None]:
+    """The one rank to which NCCL threw what CUDA had told it."""
+    thrown = {
+        item.symptom.origin.rank
+        for item in first.log.all_of("nccl_error_raised")
+        if item.attempt == first.sighting.attempt and "cuda" in item.symptom.fields["kind"].lower()
+    }
+    return thrown if len(thrown) == 1 else set()
+
+
+def _listed_below(first: Candidate) -> set[int | None]:
+    """The tasks that stand one by one on the lines below."""
+    place = first.sighting.symptom.evidence.line or 0
+    listed: set[int | None] = set()
+    for item in first.log.all_of("coordination_task"):
+        if item.symptom.evidence.line == place + 1:
+            place += 1
+            listed.add(int(item.symptom.fields["rank"]))
+    return listed
+
+
+def _clearly_first(cause: Cause) -> tuple[int, ...]:
+    """One rank said it so long before the others that no clock can be wrong about it."""
+    times: dict[int, float] = {}
+    for found in cause.candidates:
+        time = found.sighting.symptom.time
+        if found.rank is None or time is None:
+            return ()
+        times[found.rank] = min(time, times.get(found.rank, time))
+    ordered = sorted(times.items(), key=lambda item: item[1])
+    return (ordered[0][0],) if len(ordered) > 1 and ordered[1][1] - ordered[0][1] > SAME_MOMENT else ()
+
+
+def _weigh_kill(lead: Lead, cause: Cause, case: Case, cluster: Cluster) -> None:
+    """A kill is an out-of-memory kill for sure only when kernel, scheduler or runtime say so."""
+    proofs = killed.confirmations(case, cluster, cause.first)
+    own_words = cause.first.name in {"ray_task_oom", "host_allocation_failed"}
+    lead.because += [
+        sentence for sentence in killed.why_killed(case, cluster, cause.first) if sentence not in lead.because
+    ]
+    if proofs:
+        lead.confidence = HIGH
+        lead.node = lead.node or next((proof.node for proof in proofs if proof.node is not None), None)
+        lead.details |= proofs[0].sighting.symptom.fields
+        if not own_words:
+            lead.evidence = proofs[0].sighting.symptom.evidence
+        if proofs[0].rank is not None and lead.rank in {None, proofs[0].rank}:
+            lead.rank, lead.suspects = proofs[0].rank, (proofs[0].rank,)
+        return
+    if own_words or list(killed.cgroup_kills(case)):
+        return
+    lead.confidence = LOW
+    has_kernel_log, has_counter = killed.reads_kernel_log(case, cluster, lead.node), killed.counts_kills(case)
+    if not has_kernel_log:
+        counter = ": it alone" if has_counter else ", or the cgroup's oom_kill counter: they alone"
+        lead.next.insert(0, f"read the kernel log of its node (dmesg){counter} can confirm it")
+    if not has_kernel_log and not has_counter:
+        lead.runner_up = "somebody's kill -9, or the scheduler: without the kernel log this cannot be told apart"
+        return
+    is_loader = cause.first.name == "loader_worker_killed"
+    lead.category = Category.DATALOADER_CRASH if is_loader else Category.RANK_CRASH
+    if has_kernel_log:
+        lead.because.append(
+            "the kernel log is here and shows no out-of-memory kill: somebody or something else killed it"
+        )
+    else:
+        lead.because.append("the memory group's counter tells of no kill by the kernel; the kernel log was not read")
+        lead.runner_up = "the kernel ended it for lack of memory: without the kernel log this cannot be ruled out"

@@ -1,0 +1,167 @@
+"""Steps and times of a run: what completed last, and when a wait began."""
+
+import re
+from collections.abc import Iterable
+
+from diagnosis.case import Case, CaseFile
+from diagnosis.log_facts import LogFacts, Passage, Sighting, Told
+from diagnosis.observations import Evidence, Phase, PhaseMark
+
+SLACK = 90.0
+"""Seconds by which a phase may begin after the moment a watchdog counts back to."""
+
+BUFFERED_STEPS = 3
+"""Steps that a block-buffered stdout, or a bar, may print after the error that ended them."""
+
+_STEP_WORD = re.compile(r"(?i)\b(?:global[_ ]?step|step|iteration|iter)s?[ _:=#]{0,3}(\d{1,10})\b")
+_ALL_AT_WORK = (Phase.SAVING, Phase.EVALUATING, Phase.LOADING, Phase.TOKENISING)
+
+
+class Timeline:
+    """What the logs of a case say about steps, phases and times."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._logs = list(case.logs())
+
+    @property
+    def last(self) -> Told | None:
+        """The newest step that any log tells."""
+        told = [log.last_told for _, log in self._logs if log.last_told is not None]
+        return max(told, key=lambda item: item.step, default=None)
+
+    @property
+    def has_steps(self) -> bool:
+        """True once any step was told."""
+        return any(log.first_told is not None for _, log in self._logs)
+
+    @property
+    def first_time(self) -> float | None:
+        """When the first step was told."""
+        told = [log.first_told.time for _, log in self._logs if log.first_told is not None]
+        return min((time for time in told if time is not None), default=None)
+
+    @property
+    def last_time(self) -> float | None:
+        """The newest time in any log."""
+        times = [time for _, log in self._logs for time in (log.last_time, log.heard_at) if time is not None]
+        return max(times, default=None)
+
+    @property
+    def usual_pace(self) -> float | None:
+        """Median seconds a step."""
+        paces = [log.pace.usual for _, log in self._logs if log.pace.usual is not None]
+        return min(paces, default=None)
+
+    def step_before(self, sighting: Sighting | None, log: LogFacts | None) -> int | None:
+        """The last step that completed before a line: its own file's, or the run's where the file tells none."""
+        if sighting is not None and log is not None and sighting.step is not None:
+            own = sighting.step
+            others = [item.step for item in self._newest_of_attempt() if item.step >= own]
+            is_end = sighting.attempt == log.attempt and sighting.steps_after <= BUFFERED_STEPS
+            return max([own, *others]) if is_end else own
+        return max((item.step for item in self._newest_of_attempt()), default=None)
+
+    def first_bad(
+        self, sighting: Sighting | None, log: LogFacts | None, evidence: Evidence | None = None
+    ) -> int | None:
+        """The first step that did not complete; for a save, an evaluation or a load the step it belongs to."""
+        passage = self.passage_at(sighting, log)
+        done = self.step_before(sighting, log)
+        if passage is not None and passage.mark.phase in {Phase.SAVING, Phase.EVALUATING}:
+            named = passage.mark.step if passage.mark.step is not None else passage.step
+            return named if named is not None else done
+        if done is not None:
+            return done + 1
+        return self._named_step(evidence)
+
+    def passage_at(self, sighting: Sighting | None, log: LogFacts | None) -> Passage | None:
+        """The phase that was open when a line was printed, if one was."""
+        if sighting is None or log is None:
+            return None
+        before = [item for item in log.passages if item.order < sighting.order and item.attempt == sighting.attempt]
+        return _open_one(before, log, sighting.order)
+
+    def open_phase(self, when: float | None, ranks: Iterable[int] = ()) -> tuple[CaseFile, Passage] | None:
+        """The save, evaluation, load or tokenising that had begun by a moment and had not ended, newest first."""
+        wanted = set(ranks)
+        found: list[tuple[float, int, CaseFile, Passage]] = []
+        for file, log in self._logs:
+            usable = [
+                item
+                for item in log.passages
+                if item.attempt == log.attempt and (when is None or item.time is None or item.time <= when + SLACK)
+            ]
+            passage = _open_one(usable, log, None)
+            if passage is None or passage.mark.phase not in _ALL_AT_WORK:
+                continue
+            rank = passage.mark.origin.rank if passage.mark.origin.rank is not None else file.rank
+            if wanted and rank is not None and rank not in wanted:
+                continue
+            found.append((passage.time or 0.0, passage.order, file, passage))
+        found.sort(key=lambda item: item[:2])
+        return (found[-1][2], found[-1][3]) if found else None
+
+    def is_finished(self) -> bool:
+        """True when all ranks that told steps also said that training is over."""
+        telling = finished = 0
+        for _, log in self._logs:
+            for rank in log.ranks.values():
+                telling += bool(rank.steps)
+                finished += bool(rank.steps) and rank.finished is not None
+        if telling:
+            return finished == telling
+        return any(rank.finished is not None for _, log in self._logs for rank in log.ranks.values())
+
+    def early_finishers(self) -> dict[int, PhaseMark]:
+        """Ranks that said they are done while others, which printed as much, did not."""
+        done: dict[int, PhaseMark] = {}
+        going: set[int] = set()
+        for file, log in self._logs:
+            for rank, facts in log.ranks.items():
+                number = rank if rank is not None else file.rank
+                if number is None or not facts.steps:
+                    continue
+                if facts.finished is not None:
+                    done[number] = facts.finished
+                else:
+                    going.add(number)
+        going -= done.keys()
+        return done if going and len(done) <= len(going) else {}
+
+    def _newest_of_attempt(self) -> list[Told]:
+        return [log.last_told for _, log in self._logs if log.last_told is not None]
+
+    def _named_step(self, evidence: Evidence | None) -> int | None:
+        """A step that only the telling line, or the last lines of its rank, name."""
+        if evidence is not None and (found := _STEP_WORD.search(evidence.text)) is not None:
+            return int(found[1])
+        newest: list[int] = []
+        for _, log in self._logs:
+            for rank in log.ranks.values():
+                for line in reversed(rank.newest):
+                    found = _STEP_WORD.search(line.text)
+                    if found is not None:
+                        newest.append(int(found[1]))
+                        break
+        return max(newest, default=None)
+
+
+def _last_of(passage: Passage, log: LogFacts) -> Told | None:
+    """The newest step that the rank of a phase told itself; in a log of many ranks the others' may come later."""
+    own = log.ranks.get(passage.mark.origin.rank) if passage.mark.origin.rank is not None else None
+    return own.last if own is not None and own.last is not None else log.last_told
+
+
+def _open_one(passages: list[Passage], log: LogFacts, until: int | None) -> Passage | None:
+    """The newest phase that began, has not ended, and was not followed by a step."""
+    if not passages:
+        return None
+    newest = passages[-1]
+    if not newest.mark.begins or newest.mark.phase is Phase.FINISHED:
+        return None
+    after = _last_of(newest, log)
+    is_over = after is not None and after.attempt == newest.attempt and newest.order < after.order
+    if is_over and after is not None and (until is None or after.order < until):
+        return None
+    return newest

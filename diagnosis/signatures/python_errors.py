@@ -1,0 +1,116 @@
+"""Python's own words: tracebacks line by line, and the exception at their end.
+
+`diagnosis/tracebacks.py` puts the lines together again. The exception row is asked last, when no other row
+knows the line better.
+"""
+
+from collections.abc import Mapping
+
+from diagnosis.observations import Category, Role
+from diagnosis.signatures.row import Tier, row
+
+_ASKED_TO_STOP = frozenset({"KeyboardInterrupt", "SIGTERMException"})
+_WARNINGS = ("Warning",)
+
+
+def _ruling_of_exception(fields: Mapping[str, str]) -> tuple[Role, Category]:
+    name = fields.get("type", "").rsplit(".", 1)[-1]
+    if name in _ASKED_TO_STOP:
+        return Role.CASCADE, Category.PREEMPTED
+    if name == "SystemExit" or name.endswith(_WARNINGS):
+        return Role.CONTEXT, Category.NONE
+    return Role.ROOT, Category.RANK_CRASH
+
+
+TABLE = (
+    row(
+        "S025a",
+        "traceback",
+        Role.CONTEXT,
+        Category.RANK_CRASH,
+        Tier.EXCEPTION,
+        needle="Traceback (most recent call last)",
+        pattern=r"(?P<original>Original )?Traceback \(most recent call last\)",
+        source="CPython",
+        example="Traceback (most recent call last):",
+    ),
+    row(
+        "S025b",
+        "traceback_frame",
+        Role.CONTEXT,
+        Category.RANK_CRASH,
+        Tier.EXCEPTION,
+        needle='File "',
+        pattern=r'^\s{1,12}File "(?P<path>[^"\n]{1,400})", line (?P<at>\d{1,7})(?:,? in (?P<function>[^\n]{1,160}))?',
+        source="CPython",
+        example='  File "/workspace/train.py", line 306, in main',
+    ),
+    row(
+        "S026",
+        "traceback_chained",
+        Role.CONTEXT,
+        Category.RANK_CRASH,
+        Tier.EXCEPTION,
+        needle=("During handling of the above exception", "The above exception was the direct cause"),
+        pattern=r"During handling of the above exception|The above exception was the direct cause",
+        advice="",
+        source="CPython; bigscience tr1-13B",
+        example="During handling of the above exception, another exception occurred:",
+    ),
+    row(
+        "S025c",
+        "wrong_arguments",
+        Role.ROOT,
+        Category.RANK_CRASH,
+        Tier.EXCEPTION,
+        needle=(": error: argument ", ": error: unrecognized arguments", ": error: the following arguments are"),
+        pattern=r"^[\w./-]{1,120}: error: (?:argument |unrecognized arguments|the following arguments are required)",
+        advice="Correct the command: the script does not know these arguments, and nothing was trained.",
+        source="CPython argparse",
+        example="train.py: error: argument --stage: invalid choice: 'stf' (choose from 'sft', 'rm', 'ppo')",
+    ),
+    row(
+        "S025d",
+        "script_not_found",
+        Role.ROOT,
+        Category.RANK_CRASH,
+        Tier.EXCEPTION,
+        needle=": can't open file '",
+        pattern=r"^[\w./-]{1,120}: can't open file '[^'\n]{1,400}': \[Errno \d{1,3}\]",
+        advice="Correct the path or the working directory: Python did not find the script, and nothing was trained.",
+        source="CPython",
+        example="python: can't open file '/workspace/train.py': [Errno 2] No such file or directory",
+    ),
+)
+
+EXCEPTION = row(
+    "S025",
+    "python_exception",
+    Role.ROOT,
+    Category.RANK_CRASH,
+    Tier.EXCEPTION,
+    needle=(
+        "Error",
+        "Exception",
+        "Interrupt",
+        "Exit",
+        "Exhausted",
+        "Fault",
+        "Failure",
+        "Timeout",
+        "Unsupported",
+        "queue.Empty",
+        "queue.Full",
+    ),
+    pattern=r"^\s{0,2}(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{0,60}(?:Error|Exception|Interrupt|Exit|"
+    r"Exhausted|"
+    r"Fault|Failure)|(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{0,60}(?:Timeout|TimeoutExpired|Unsupported)|"
+    r"queue\.(?:Empty|Full))(?:: (?P<message>[^\n]{0,300}))?\s{0,4}:?$|"
+    r"^\s{0,2}(?P<type2>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{0,60}(?:Error|Exception|Interrupt)): "
+    r"(?P<message2>[^\n]{1,300})",
+    advice="Read the first traceback of that process, and mend what it names.",
+    source="NVIDIA nvidia-resiliency-ext TAXONOMY, pytorch/pytorch#17113",
+    example="ValueError: Expected input batch_size (8) to match target batch_size (7).",
+    ruling=_ruling_of_exception,
+)
+"""The last line of a traceback, whatever its type: asked only when no other row of any table took the line."""

@@ -1,0 +1,61 @@
+"""Which incident a person means: the thread's own, the one named, or the only one open of a run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from diagnosis.errors import Mistake
+from diagnosis.incidents import Incident
+from handlers.command import Asked, Desk
+from handlers.find_run import find_run
+from registry import wire
+
+
+class WhichIncident(Mistake):
+    """None is open, or several are and none was named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An incident as the registry keeps it, and where its thread is."""
+
+    incident: Incident
+    channel: str
+    ts: str
+
+
+def kept_of(fields: Mapping[str, Any] | None) -> Kept | None:
+    """The incident in these fields; None: there is none, or another version wrote it."""
+    try:
+        incident = wire.build(Incident, (fields or {})["incident"])
+    except (KeyError, TypeError, wire.Unreadable):
+        return None
+    return Kept(incident, str((fields or {}).get("channel") or ""), str((fields or {}).get("ts") or ""))
+
+
+async def get_incident(desk: Desk, name: str) -> Kept | None:
+    """The incident of that id, or None."""
+    return kept_of(await desk.registry.incidents.get(name)) if name else None
+
+
+async def find_incident(desk: Desk, asked: Asked, run: str | None) -> Kept:
+    """The incident that is meant.
+
+    Raises:
+        WhichIncident: It is not clear, with what to do.
+    """
+    if asked.thread_incident and not run:
+        found = await get_incident(desk, asked.thread_incident)
+        if found is not None:
+            return found
+    wanted = await find_run(desk, asked, run)
+    opened = [
+        kept for fields in (await desk.registry.incidents.open_of(wanted.name)).values() if (kept := kept_of(fields))
+    ]
+    if len(opened) == 1:
+        return opened[0]
+    if not opened:
+        raise WhichIncident(f"Nothing is open of `{wanted.name}`.")
+    raise WhichIncident(
+        f"{len(opened)} incidents of `{wanted.name}` are open: mention me in the thread of the one you mean."
+    )

@@ -1,0 +1,57 @@
+"""Which run a person means: the one named, the thread's own, or the only one there is."""
+
+from diagnosis.errors import Mistake
+from handlers.command import Asked, Desk
+from registry import Run, UnknownRun
+from registry.errors import near_names
+
+MOST_NAMED = 5
+
+
+class NoSuchRun(Mistake):
+    """Nobody registered that run; the near ones are given with what they do."""
+
+    def __init__(self, name: str, near: tuple[Run, ...], known: tuple[str, ...]) -> None:
+        self.name = name
+        self.near = near
+        self.known = known
+        super().__init__(f"No run {name}.")
+
+
+class WhichRun(Mistake):
+    """No run was named and there are several, or none."""
+
+    def __init__(self, known: tuple[str, ...]) -> None:
+        self.known = known
+        super().__init__("Which run?")
+
+
+async def find_run(desk: Desk, asked: Asked, name: str | None) -> Run:
+    """The run that is meant.
+
+    Raises:
+        NoSuchRun: There is none of that name.
+        WhichRun: None was named, and it is not clear which.
+    """
+    wanted = name or asked.thread_run
+    if wanted is None:
+        names = await desk.registry.runs.names(MOST_NAMED + 1)
+        if len(names) != 1:
+            raise WhichRun(tuple(names[:MOST_NAMED]))
+        wanted = names[0]
+    return await named_run(desk, wanted)
+
+
+async def named_run(desk: Desk, name: str) -> Run:
+    """The run of that name, or a kind refusal."""
+    try:
+        return await desk.registry.runs.find(name)
+    except UnknownRun as unknown:
+        near = [run for other in unknown.near if (run := await desk.registry.runs.get(other)) is not None]
+        known = await desk.registry.runs.names(MOST_NAMED)
+        raise NoSuchRun(name, tuple(near), tuple(known)) from unknown
+    except ValueError as wrong:
+        # A name that cannot be a key: empty or far too long.
+        known = await desk.registry.runs.names(200)
+        near = [run for other in near_names(name[:100], known) if (run := await desk.registry.runs.get(other))]
+        raise NoSuchRun(name[:60], tuple(near), tuple(known[:MOST_NAMED])) from wrong

@@ -1,0 +1,1 @@
+"""Every sentence and every block that a person reads."""

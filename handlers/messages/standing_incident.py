@@ -1,0 +1,35 @@
+"""An answer about a run of which an incident is open: it points there, and never says that all is well."""
+
+from diagnosis import wording
+from handlers.find_incident import Kept
+from handlers.messages.blocks import Message, section
+from handlers.messages.earlier import thread_link
+from handlers.messages.incident import what, where
+from handlers.messages.phrase import NOTHING, Clause, Phrase, say
+
+
+def with_incident(
+    told: Message, kept: Kept, state: str, *, replaces_head: bool, workspace_url: str, now: float
+) -> Message:
+    """The answer, with the incident in front where the log alone would say that the run goes on."""
+    if not replaces_head:
+        return Message(told.text, [*told.blocks[:1], section(pointer(kept, workspace_url, now)), *told.blocks[1:]])
+    form = "🔴 *{run}* is not going on ({state}): *{what}*{place}, open for {span}{thread}."
+    head = say(form, run=kept.incident.run, state=Clause(state), **_facts(kept, workspace_url, now))
+    return Message(head.mrkdwn, [section(head), *told.blocks[1:]])
+
+
+def pointer(kept: Kept, workspace_url: str, now: float) -> Phrase:
+    """What is open, for how long, and where its thread is."""
+    return say("Open for {span}: *{what}*{place}{thread}.", **_facts(kept, workspace_url, now))
+
+
+def _facts(kept: Kept, workspace_url: str, now: float) -> dict[str, Phrase | Clause | str]:
+    incident = kept.incident
+    link, place = thread_link(kept, workspace_url), where(incident)
+    return {
+        "what": Clause(what(incident.head)),
+        "place": say(" on {at}", at=place) if place else NOTHING,
+        "span": wording.duration(max(0.0, now - incident.opened_at)),
+        "thread": say(" ({link})", link=link) if link is not None else NOTHING,
+    }

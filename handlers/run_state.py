@@ -1,0 +1,78 @@
+"""How a run stands as people are told: what its log last said, and what is open against it since.
+
+A process that was killed says nothing more, so the registry goes on to call its run "running"; the open incident knows.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from diagnosis.incidents import Incident
+from diagnosis.incidents.troubles import BROKEN
+from diagnosis.observations import Category
+from diagnosis.stall import Outcome
+from registry import Run
+
+LIVING = frozenset({"running", "unknown"})
+DOWN, CRASHED, STALLED, UNHEARD = "down", "crashed", "stalled", "unheard"
+NAMED: Mapping[str, str] = {
+    Outcome.RUN_DOWN: DOWN,
+    Outcome.STALLED: STALLED,
+    Outcome.INITIALISING_TOO_LONG: STALLED,
+    "stall": STALLED,
+    Category.COLLECTIVE_HANG: STALLED,
+    Category.NETWORK_FAULT: STALLED,
+    Category.DATALOADER_STALL: STALLED,
+    Category.STORAGE_STALL: STALLED,
+    Category.INIT_TIMEOUT: STALLED,
+    Category.PREEMPTED: "preempted",
+    Outcome.WATCHER_SILENT: UNHEARD,
+}
+"""Kind of finding or trouble → the state it means; other troubles that break a run mean that it crashed."""
+NOT_GOING_ON = frozenset({DOWN, CRASHED, STALLED, "preempted", "killed"})
+"""States of a run that should train, and does not."""
+_CRASHES = BROKEN - NAMED.keys() - {Category.SLOWDOWN, Category.CHECKPOINT_FAILURE, Category.DISK_FULL}
+"""Troubles that end a run wherever no step came after them."""
+_ORDER = (DOWN, CRASHED, "preempted", STALLED, UNHEARD)
+SAME_MOMENT_SECONDS = 1.0
+"""A step this soon after the trouble was heard of may have been printed before it."""
+
+
+def state_of(run: Run, incidents: Iterable[Incident]) -> str:
+    """The state that is shown; steps since an incident was last heard of mean that it did not end the run."""
+    if run.state not in LIVING:
+        return run.state
+    told = {state for incident in incidents if not _went_on(run, incident) for state in _states(incident)}
+    return next((state for state in _ORDER if state in told), run.state)
+
+
+def ended_by(run: Run, incidents: Sequence[Incident]) -> Incident | None:
+    """The open incident that tells why a run does not go on, though its log does not say that it ended."""
+    found = [incident for incident in incidents if not _went_on(run, incident)]
+    for state in _ORDER[:-1]:
+        for incident in found:
+            if state in _states(incident):
+                return incident
+    return None
+
+
+def with_states(runs: Iterable[Run], incidents: Iterable[Incident]) -> list[Run]:
+    """The runs, each in the state that is shown."""
+    by_run: dict[str, list[Incident]] = defaultdict(list)
+    for incident in incidents:
+        by_run[incident.run].append(incident)
+    return [replace(run, state=state_of(run, by_run[run.name])) if run.name in by_run else run for run in runs]
+
+
+def _states(incident: Incident) -> set[str]:
+    """What an incident means: by its trouble, what followed from it and what is still the matter."""
+    told = {incident.trouble, *incident.consequences, *(subject.kind for subject in incident.firing)}
+    if all(subject.node is not None for subject in incident.firing):
+        # One node of several that fell silent: the run may train on.
+        told.discard(Outcome.WATCHER_SILENT)
+    return {NAMED[one] for one in told if one in NAMED} | ({CRASHED} if told & _CRASHES else set())
+
+
+def _went_on(run: Run, incident: Incident) -> bool:
+    is_later = run.last_progress is not None and run.last_progress > incident.last_finding_at + SAME_MOMENT_SECONDS
+    return is_later or incident.attempt < run.attempt

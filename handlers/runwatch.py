@@ -1,0 +1,59 @@
+"""`/runwatch WORD …`: everything that is not a question about one run."""
+
+import difflib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+
+from diagnosis.errors import Mistake
+from handlers.admission import admitted, not_done
+from handlers.arguments import WrongWords, first_word
+from handlers.command import Asked, Command, Desk, Reply, Say, whisper
+from handlers.messages import mistakes
+from handlers.messages.help import help_answer
+from handlers.subjects import checklist, digest, incidents, language, limits, patience, people, quiet, report, routes
+
+_FAMILIES = (quiet, incidents, checklist, report, routes, digest, patience, limits, language, people)
+SUBJECTS = tuple(subject for family in _FAMILIES for subject in family.SUBJECTS)
+"""Every word after `/runwatch`, as the help shows them."""
+GREETINGS = ("", "help", "hi", "hello", "?")
+
+
+def make(others: Sequence[Command]) -> Command:
+    """The command, which explains all the others."""
+    by_name = {subject.name: subject for subject in SUBJECTS}
+
+    async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
+        word, rest = first_word(asked.words)
+        if word in GREETINGS:
+            yield whisper(help_answer, (*others, command), SUBJECTS, desk.prefix)
+            return
+        subject = by_name.get(word)
+        if subject is None:
+            raise WrongWords(_unknown(word, (*by_name, "help")))
+        about = replace(asked, words=rest)
+        refusal = await admitted(desk, about, subject.right, subject.name)
+        if refusal is not None:
+            yield Say(refusal, is_private=True)
+            return
+        try:
+            async for reply in subject.answer(desk, about):
+                yield reply
+        except Mistake as mistake:
+            await not_done(desk, about, subject.name, subject.right)
+            said = replace(command, name=f"{command.name} {subject.name}", usage=subject.usage)
+            yield whisper(mistakes.explain, mistake, said, desk.prefix)
+
+    command = Command(
+        name="runwatch",
+        usage=f"help | {' | '.join(by_name)}",
+        summary="Help, and everything that is not a question about one run",
+        examples=("mute run42 2h known data hole",),
+        answer=answer,
+    )
+    return command
+
+
+def _unknown(word: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1)
+    hint = f" Did you mean `{near[0]}`?" if near else ""
+    return f"I do not know `{word[:40]}`.{hint}"

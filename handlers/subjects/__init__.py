@@ -1,0 +1,1 @@
+"""What `/runwatch WORD` does, one file per family of words."""

@@ -1,0 +1,105 @@
+"""Incidents as the bot keeps them: life cycle, thread, timeline. The tracker decides; this only remembers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from registry import keys, wire
+from registry.clock import RegistryClock
+from registry.door import Door
+
+KEPT_DAYS = 90
+
+
+class Incidents:
+    """The door to incidents."""
+
+    def __init__(self, door: Door, clock: RegistryClock) -> None:
+        self._door = door
+        self._clock = clock
+
+    async def save(
+        self,
+        incident_id: str,
+        run: str,
+        fields: Mapping[str, Any],
+        *,
+        is_open: bool = True,
+        is_owing: bool = False,
+        timeline: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write fields of an incident (others stay) and entries of its timeline, keyed by finding ids.
+
+        One that is over and of which something is still to be said (`is_owing`) stays among the unfinished ones.
+        Saving the same again changes nothing. An entry of the timeline that is there already stays as it is.
+        """
+        now = await self._clock.estimate()
+        key, story = keys.incident(incident_id), keys.incident(incident_id, "timeline")
+        pairs: list[str | bytes] = ["run", wire.dump(run), "is_open", wire.dump(is_open), "saved_at", wire.dump(now)]
+        for name, value in fields.items():
+            pairs += [name, wire.dump(value)]
+        commands: list[Sequence[Any]] = [("HSET", key, *pairs)]
+        commands += [("HSETNX", story, entry, wire.dump(what)) for entry, what in (timeline or {}).items()]
+        life = ("PERSIST",) if is_open else ("EXPIRE", KEPT_DAYS * keys.DAY)
+        commands += [(life[0], each, *life[1:]) for each in (key, story)]
+        # The index first: an entry without its incident is skipped by readers, an incident without entry is lost.
+        index = keys.run(run, "incidents")
+        await self._door.many(
+            [
+                ("ZADD", keys.INCIDENTS, now, incident_id),
+                ("ZREMRANGEBYSCORE", keys.INCIDENTS, "-inf", now - KEPT_DAYS * keys.DAY),
+                ("ZADD", keys.OPEN_INCIDENTS, "NX", now, incident_id),
+                ("ZADD", index, "NX", now, incident_id),
+            ]
+        )
+        await self._door.together(commands)
+        if not is_open and not is_owing:
+            await self._door.call("ZREM", keys.OPEN_INCIDENTS, incident_id)
+
+    async def get(self, incident_id: str) -> dict[str, Any] | None:
+        """Return the fields of an incident, or None."""
+        return _fields(await self._door.call("HGETALL", keys.incident(incident_id)))
+
+    async def timeline(self, incident_id: str) -> dict[str, Any]:
+        """Return an incident's timeline: finding id → entry, in no order."""
+        return _fields(await self._door.call("HGETALL", keys.incident(incident_id, "timeline"))) or {}
+
+    async def open_of(self, run: str) -> dict[str, dict[str, Any]]:
+        """Return the open incidents of a run: id → fields."""
+        found = await self.of_run(run)
+        return {incident_id: fields for incident_id, fields in found.items() if fields.get("is_open")}
+
+    async def of_run(self, run: str, limit: int = 200) -> dict[str, dict[str, Any]]:
+        """Return the newest incidents of a run: id → fields."""
+        return await self._read(await self._door.call("ZREVRANGE", keys.run(run, "incidents"), 0, limit - 1))
+
+    async def all_open(self) -> dict[str, dict[str, Any]]:
+        """Return every open incident: id → fields."""
+        return {
+            incident_id: fields for incident_id, fields in (await self.unfinished()).items() if fields.get("is_open")
+        }
+
+    async def unfinished(self) -> dict[str, dict[str, Any]]:
+        """Return every incident that is open, or of which something is still to be said: id → fields."""
+        return await self._read(await self._door.call("ZRANGE", keys.OPEN_INCIDENTS, 0, -1))
+
+    async def recent(self, limit: int = 50) -> dict[str, dict[str, Any]]:
+        """Return the incidents that changed last: id → fields."""
+        return await self._read(await self._door.call("ZREVRANGE", keys.INCIDENTS, 0, limit - 1))
+
+    async def _read(self, ids: Sequence[bytes]) -> dict[str, dict[str, Any]]:
+        names = [incident_id.decode() for incident_id in ids]
+        found = await self._door.many([("HGETALL", keys.incident(name)) for name in names])
+        read = {name: _fields(fields) for name, fields in zip(names, found, strict=True)}
+        return {name: fields for name, fields in read.items() if fields is not None}
+
+
+def _fields(found: Mapping[bytes, bytes]) -> dict[str, Any] | None:
+    if not found:
+        return None
+    fields = {}
+    for name, data in found.items():
+        try:
+            fields[name.decode("utf-8", "replace")] = wire.load(data)
+        except wire.Unreadable:
+            continue
+    return fields

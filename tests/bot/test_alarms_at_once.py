@@ -1,0 +1,92 @@
+"""A hundred alarms at once over twenty runs: twenty roots, the criticals first, nothing twice, and no 429 ignored."""
+
+import asyncio
+
+import pytest
+
+from bot.slack import Slack
+from bot.slack_answers import Outcome
+from bot.workspace import Workspace, faults
+from diagnosis.findings import Severity
+from tests.bot.conftest import settled
+
+RUNS, EACH = 20, 5
+RETRY_AFTER = 1
+
+
+@pytest.fixture
+async def workspace():
+    """Slack as strict as ever, but for the rate: it says 429 when the test says so."""
+    async with Workspace.start(rate_limit=False) as slack:
+        yield slack
+
+
+@pytest.fixture
+async def slack(workspace):
+    """The one door, at a twentieth of the time between two posts."""
+    door = Slack(workspace.bot_token, workspace.url, deadline_seconds=20.0, post_interval_seconds=0.05)
+    yield door
+    await door.aclose()
+
+
+@pytest.fixture
+def alarms(finding):
+    """Five ranks of each run in any order; every other run's trouble is a warning."""
+
+    def make(number, rank):
+        run, is_critical = f"run{number:02}", number % 2
+        kind = "nonfinite_loss" if is_critical else "loss_spike"
+        severity = Severity.CRITICAL if is_critical else Severity.WARNING
+        return finding(kind, run=run, rank=rank, severity=severity)
+
+    return [make(number % RUNS, rank) for rank in range(EACH) for number in range(RUNS)]
+
+
+async def test_a_hundred_alarms_are_twenty_messages(workspace, registry, monitoring, publish, alarms, slack):  # noqa: PLR0917
+    """One root for each run, whose five ranks stand in it; criticals before warnings; not a single reply."""
+    workspace.faults.next("chat.postMessage", faults.rate_limited(RETRY_AFTER))
+    for alarm in alarms:
+        await publish(alarm)
+
+    async with monitoring(lease_seconds=120.0, group_wait_seconds=0.3):
+        await settled(registry, len(alarms), 100)
+        await workspace.until(lambda: all("5 ranks" in root["text"] for root in workspace.messages()), 30)
+
+    roots = workspace.messages()
+    runs = [next(name for name in _RUN_NAMES if name in root["text"]) for root in roots]
+    assert sorted(runs) == list(_RUN_NAMES)
+    assert [workspace.replies(root["ts"]) for root in roots] == [[]] * RUNS
+    is_critical = [int(run[3:]) % 2 == 1 for run in runs]
+    assert is_critical == sorted(is_critical, reverse=True)
+    assert slack.calls["chat.postMessage", "ok"] == RUNS
+
+
+_RUN_NAMES = tuple(f"run{number:02}" for number in range(RUNS))
+
+
+async def test_no_429_is_ignored(workspace, slack, registry, monitoring, publish, alarms):  # noqa: PLR0917
+    """Three times Slack says when to come again: nothing goes to that channel before, and nothing is lost by it."""
+    for alarm in alarms[:RUNS]:
+        await publish(alarm)
+    loop, sent, call = asyncio.get_running_loop(), [], slack.call
+
+    async def calling(method, content, **how):
+        began = loop.time()
+        answer = await call(method, content, **how)
+        if method == "chat.postMessage":
+            sent.append((began, loop.time(), answer.outcome))
+        return answer
+
+    slack.call = calling
+    for _ in range(3):
+        workspace.faults.next("chat.postMessage", faults.rate_limited(RETRY_AFTER))
+
+    async with monitoring(lease_seconds=120.0, group_wait_seconds=0.0):
+        await settled(registry, RUNS, 100)
+
+    refusals = [ended for _, ended, outcome in sent if outcome is Outcome.LIMITED]
+    # What was under way when the refusal came cannot be called back; nothing begins after it before its time.
+    early = [began - ended for ended in refusals for began, _, _ in sent if 0 < began - ended < RETRY_AFTER]
+    assert early == []
+    assert len(refusals) == 3
+    assert len(workspace.messages()) == RUNS

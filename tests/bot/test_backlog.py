@@ -1,0 +1,127 @@
+"""Slack takes nothing for long, and bots come and go meanwhile: in the end everything is said."""
+
+import asyncio
+
+import pytest
+
+from bot.slack_answers import Answer, Outcome
+from bot.workspace import faults
+from diagnosis.findings import Cleared
+from diagnosis.observations import Origin
+from registry import StreamId
+from tests.bot.conftest import EPOCH, WATCHER, settled
+
+STREAM = StreamId(WATCHER, EPOCH)
+DOWN = faults.refused("token_revoked")
+RUNS = [f"run{number}" for number in range(5)]
+
+
+@pytest.fixture(autouse=True)
+def few_at_once(monkeypatch):
+    """Fewer than there are runs, so that some wait in the queue."""
+    monkeypatch.setattr("bot.announcer.AT_ONCE", 2)
+
+
+def over(run):
+    """What a watcher says when it is."""
+    return Cleared("nonfinite_loss", Origin(run, "node17", 3), "loss is finite again at step 41,300")
+
+
+@pytest.fixture
+def short_trouble(publish, finding):
+    """`await short_trouble(run)`: it goes wrong, and is well again."""
+
+    async def happen(run):
+        await publish(finding(run=run))
+        await publish(over(run))
+
+    return happen
+
+
+async def until(condition, seconds=20):
+    """Wait until this holds."""
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.02)
+
+
+async def test_what_was_over_long_ago_is_still_said(workspace, registry, monitoring, publish, finding):
+    """Slack is away when it is over, and back an hour later: each thread hears of it, each root shows it."""
+    async with monitoring() as monitor:
+        for run in RUNS:
+            await publish(finding(run=run))
+        await settled(registry, len(RUNS), 60)
+        workspace.faults.always("chat.postMessage", DOWN)
+        for run in RUNS:
+            await publish(over(run))
+        await until(lambda: not monitor.tracker.troubled_runs)
+        registry.clock._ahead += 3600.0
+        await asyncio.sleep(1.2)
+
+        workspace.faults.clear("chat.postMessage")
+        await settled(registry, 2 * len(RUNS), 90)
+        await workspace.until(lambda: all(root["text"].startswith("✅") for root in workspace.messages()), 60)
+
+    replies = [workspace.replies(root["ts"]) for root in workspace.messages()]
+    assert [[reply["text"].startswith("Over after") for reply in thread] for thread in replies] == [[True]] * len(RUNS)
+
+
+async def test_waiting_through_many_reigns_is_no_poison(workspace, registry, monitoring, publish, finding):
+    """Only a finding that ends the bot by being read is set aside; one that waits for its turn is told."""
+    workspace.faults.always("chat.postMessage", DOWN)
+    for run in RUNS:
+        await publish(finding(run=run))
+    for _ in range(8):
+        async with monitoring(grace=0.0) as monitor:
+            await until(lambda monitor=monitor: monitor.tracker and len(monitor.tracker.troubled_runs) == len(RUNS))
+    assert await registry.ledger.settled(STREAM) == 0
+
+    workspace.faults.clear()
+    async with monitoring():
+        await settled(registry, len(RUNS), 90)
+
+    assert len(workspace.messages()) == len(RUNS)
+    assert await registry.ledger.dead_letters(WATCHER) == {}
+
+
+async def test_a_finding_that_ends_the_bot_when_it_is_read_is_set_aside(
+    workspace, registry, monitoring, publish, finding
+):
+    """After five such ends the rest flows."""
+    await publish(finding())
+    [event] = await registry.events.read({STREAM: 0})
+    for _ in range(5):
+        # A bot that dies in the middle has begun, and no more.
+        await registry.ledger.begin(event)
+
+    await publish(finding(run="run43"))
+    async with monitoring():
+        await settled(registry, 2, 30)
+
+    [root] = workspace.messages()
+    assert "run43" in root["text"]
+    assert len(await registry.ledger.dead_letters(WATCHER)) == 1
+
+
+async def test_what_was_over_is_said_by_the_next_bot_however_many_they_are(
+    workspace, slack, monitoring, short_trouble, monkeypatch
+):
+    """Roots show that it is over, no reply got through, and there are more of them than a bot takes over as recent."""
+    monkeypatch.setattr("bot.announcer.RECENT", 2)
+    real = slack.post
+
+    async def only_roots(*words, thread_ts=None, **more):
+        return Answer(Outcome.AWAY) if thread_ts else await real(*words, thread_ts=thread_ts, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(slack, "post", only_roots)
+        async with monitoring(grace=0.0):
+            for run in RUNS:
+                await short_trouble(run)
+            await workspace.until(lambda: [root["text"][0] for root in workspace.messages()] == ["✅"] * len(RUNS), 60)
+
+    async with monitoring():
+        await workspace.until(lambda: all(workspace.replies(root["ts"]) for root in workspace.messages()), 60)
+
+    replies = [workspace.replies(root["ts"]) for root in workspace.messages()]
+    assert [[reply["text"].startswith("Over after") for reply in thread] for thread in replies] == [[True]] * len(RUNS)

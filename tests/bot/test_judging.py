@@ -1,0 +1,273 @@
+"""What only the whole run can know: said after it stood twice, taken back when it is over."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot import judging
+from bot.judging import RunJudge
+from diagnosis.findings import Cleared, Finding
+from diagnosis.incidents import Tracker
+from diagnosis.node_facts import LogAccount, NodeFacts
+from diagnosis.observations import Evidence, Heartbeat, Origin, Phase, ProcessSample, RankProgress, StepSample
+from diagnosis.thresholds import Thresholds
+from handlers.command import Desk
+from registry import keys
+from registry.facts import pack
+from tests.bot.test_nodes import a_node
+
+LIMITS = Thresholds(stall_after=10.0, stall_min=5.0, stall_max=20.0, stall_phase=60.0, watcher_silent_after=30.0)
+
+
+@pytest.fixture
+def judge(registry):
+    async def no_chart(*_args, **_kwargs):
+        raise AssertionError("a judge draws nothing")
+
+    desk = Desk(registry, no_chart, lambda: "T1", ask_deadline_seconds=0.2, thresholds=LIMITS)
+    return RunJudge(registry, desk, LIMITS, idle_after_seconds=3600.0)
+
+
+@pytest.fixture
+def world(registry):
+    """Sets how the run looks: seconds since progress, phases, heartbeats."""
+
+    async def set_up(quiet=1.0, *, ranks=4, phase=Phase.TRAINING, processes=(), nodes=("n1",), step=100, **facts):
+        now = await registry.now()
+        for node in nodes:
+            await registry.heartbeats.beat(Heartbeat(node, node, now, runs=("run42",)), processes=processes, ttl=60)
+        await registry.runs.see("run42", **({"last_step": step, "dialect": "plain"} | facts))
+        progress = [
+            RankProgress(Origin("run42", "n1", number, number), step, now - quiet, now - quiet, phase)
+            for number in range(ranks)
+        ]
+        await registry.ranks.update("run42", progress)
+        return now
+
+    return set_up
+
+
+async def judged(judge, now, tracker=None):
+    """What one look gives, once the nodes that were asked had their time."""
+    said = list(await judge.judge(now, tracker or Tracker()))
+    await judge.until_explained()
+    return said
+
+
+async def test_a_stall_is_said_when_it_stood_twice(judge, world):
+    """One look is no stall; two are, once."""
+    now = await world(quiet=60)
+
+    assert await judged(judge, now) == []
+    (found,) = await judged(judge, now + 2)
+
+    assert isinstance(found, Finding)
+    assert (found.kind, found.severity, found.step) == ("stalled", "critical", 100)
+    assert found.text.startswith("stalled at step 100, no progress for 62 s")
+    assert await judged(judge, now + 4) == []
+
+
+async def test_progress_takes_it_back(judge, world):
+    """The trouble is over when there is a new step."""
+    now = await world(quiet=60)
+    await judged(judge, now)
+    await judged(judge, now + 2)
+
+    later = await world(quiet=0.5, step=101)
+    (over,) = await judged(judge, later)
+
+    assert isinstance(over, Cleared)
+    assert (over.kind, over.text) == ("stalled", "progress again, at step 101")
+
+
+async def test_a_stall_whose_processes_die_goes_over_into_a_run_that_is_down(judge, world):
+    """Not over: the thread goes on with the end of the run, and only new steps end it."""
+    tracker = Tracker()
+    gone = ProcessSample("n1", 7, 0.0, "python", "gone", rank=0)
+    now = await world(quiet=60)
+    await judged(judge, now)
+    said = await judged(judge, now + 2)
+    tracker.receive("monitor/x/1", said[0], now + 2)
+
+    await world(quiet=60, processes=[gone])
+    assert await judged(judge, now + 4) == []
+    (down,) = await judged(judge, now + 6)
+    tracker.receive("monitor/x/2", down, now + 6)
+
+    assert down.kind == "run_down"
+    assert down.text.startswith("the run is down at step 100: its processes are gone")
+    assert down.text.endswith("it had stalled at step 100 before that")
+    (incident,) = tracker.open_of("run42")
+    assert (incident.trouble, incident.head.kind) == ("run_down", "run_down")
+    later = await world(quiet=0.5, step=101)
+    over = await judged(judge, later)
+    assert {one.text for one in over} == {"progress again, at step 101"}
+
+
+async def test_nothing_is_over_while_nobody_looks(judge, world, registry, monkeypatch):
+    """Its watcher left: the stall stays open, and the watcher's silence is said."""
+    now = await world(quiet=60)
+    await judged(judge, now)
+    await judged(judge, now + 2)
+
+    (beat,) = await registry.heartbeats.of_run("run42")
+
+    async def old(*_):
+        return (replace(beat, age_seconds=100.0),)
+
+    monkeypatch.setattr(judging, "beats_of", old)
+    said = await judged(judge, now + 4) + await judged(judge, now + 6) + await judged(judge, now + 8)
+
+    assert [(type(one), one.kind) for one in said] == [(Finding, "watcher_silent")]
+
+
+async def test_other_limits_take_a_stall_back_without_claiming_progress(judge, world):
+    """It is still at the step at which it was called stalled."""
+    now = await world(quiet=30)
+    await judged(judge, now)
+    await judged(judge, now + 2)
+
+    await world(quiet=31, phase=Phase.SAVING)
+    (over,) = await judged(judge, now + 4)
+
+    assert over.text == "still at step 100, but 60 s without a step are allowed now"
+
+
+@pytest.mark.parametrize("phase", [Phase.SAVING, Phase.EVALUATING])
+async def test_a_lawful_pause_is_no_stall(judge, world, phase):
+    """A checkpoint may take its time."""
+    now = await world(quiet=40, phase=phase)
+
+    assert await judged(judge, now) + await judged(judge, now + 2) + await judged(judge, now + 4) == []
+
+
+async def test_the_finding_names_the_first_rank(judge, world, registry):
+    """Three wait for their peers, one for a file lock: it heads the message, with what shows it and what to do."""
+
+    async def facts(request):
+        assert request.kind == "facts"
+        steps = tuple(
+            StepSample(
+                Origin("run42", "n1", n, n), 100, "printed", 2.0, Evidence("train.log", n + 1, f"[rank{n}] step 100")
+            )
+            for n in range(4)
+        )
+        looks = tuple(
+            ProcessSample(
+                "n1", n, at, "python", "sleeping", 1.0, n, n, "sk_wait_data" if n != 2 else "flock_lock_inode_wait"
+            )
+            for n in range(4)
+            for at in range(5)
+        )
+        told = NodeFacts(
+            "n1", 5.0, logs=(LogAccount("train.log", steps, ranks=(0, 1, 2, 3), lines=4),), processes=looks
+        )
+        return {"node": "n1", "facts": pack(told)}
+
+    now = await world(quiet=60)
+    async with a_node(registry, facts, "n1"):
+        await judged(judge, now)
+        (found,) = await judged(judge, now + 2)
+
+    assert (found.origin.rank, found.origin.node, found.origin.local_rank) == (2, "n1", 2)
+    assert found.details["more"].startswith(
+        "Storage or a file lock holds it up: rank 2 (n1) stopped first · confidence: high."
+    )
+    assert "flock_lock_inode_wait" in found.evidence[0].text
+    assert 1 <= len(found.details["next"].splitlines()) <= 3
+
+
+async def test_a_stall_is_said_although_no_node_answers(judge, world):
+    """Without any evidence it names nobody and says what is missing."""
+    now = await world(quiet=60)
+    await judged(judge, now)
+
+    (found,) = await judged(judge, now + 2)
+
+    assert found.origin.rank is None
+    assert "cannot be told" in found.details["more"]
+    assert "its watcher did not answer in time" in found.details["more"]
+
+
+async def test_gone_processes_are_a_run_that_is_down(judge, world):
+    """Not stalled: there is nothing left to wait for."""
+    gone = ProcessSample("n1", 7, 0.0, "python", "gone", rank=0)
+    now = await world(quiet=40, processes=[gone])
+    await judged(judge, now)
+
+    (found,) = await judged(judge, now + 2)
+
+    assert found.kind == "run_down"
+
+
+async def test_a_finished_run_is_never_stalled(judge, world):
+    """It said so itself."""
+    now = await world(quiet=500, phase=Phase.FINISHED)
+
+    assert await judged(judge, now) + await judged(judge, now + 2) == []
+
+
+async def test_a_restart_is_a_turn(judge, world, registry):
+    """The next attempt trains: what ended the earlier one is over."""
+    now = await world(attempt=0)
+    await judged(judge, now)
+    await registry.runs.update("run42", attempt=1)
+
+    await judged(judge, now + 2)
+    (turn,) = await judge.turns(now + 2, Tracker())
+
+    assert (turn.run, turn.attempt, turn.has_ended) == ("run42", 1, False)
+    assert "trains again in attempt 2" in turn.text
+    assert await judge.turns(now + 3, Tracker()) == []
+
+
+async def test_a_stall_said_by_an_earlier_bot_is_taken_back_by_this_one(judge, world):
+    """What is open and ours is remembered from the incidents."""
+    tracker = Tracker()
+    stalled = Finding("stalled", "critical", Origin("run42"), "stalled")
+    now = await world(quiet=1)
+    tracker.receive("monitor/x/1", stalled, now)
+
+    (over,) = await judged(judge, now, tracker)
+
+    assert isinstance(over, Cleared)
+
+
+async def test_a_run_nobody_heard_of_for_long_is_left_alone(judge, world):
+    """Last week's runs page nobody."""
+    now = await world(quiet=60)
+
+    assert await judged(judge, now + 7200) + await judged(judge, now + 7202) == []
+
+
+async def test_a_silent_run_is_judged_behind_thousands_that_go_on(registry, judge, world):
+    """Whoever falls silent stands last in the list of what was active; the newest thousand do not hide it."""
+    now = await world(quiet=60)
+    client = registry.runs._door
+    others = [("HSET", keys.run(f"other{n}"), "state", b'"finished"') for n in range(1200)]
+    await client.many([*others, *(("ZADD", keys.RUNS, now + n, f"other{n}") for n in range(1200))])
+    assert await judged(judge, now) == []
+
+    (found,) = await judged(judge, now + 2)
+
+    assert (found.kind, found.origin.run) == ("stalled", "run42")
+
+
+async def test_a_run_that_is_over_is_read_again_when_it_speaks(registry, judge, world, monkeypatch):
+    """What ended and is silent costs no reading; a new attempt of it is judged at once."""
+    now = await world(quiet=1, state="finished")
+    await judged(judge, now)
+    read, many = [], registry.runs.many
+
+    async def reading(names):
+        read.append(list(names))
+        return await many(names)
+
+    monkeypatch.setattr(registry.runs, "many", reading)
+    await judged(judge, now + 2)
+    await world(quiet=60, state="running", attempt=1)
+    await judged(judge, now + 4)
+    (found,) = await judged(judge, now + 6)
+
+    assert read == [[], ["run42"], ["run42"]]
+    assert found.kind == "stalled"

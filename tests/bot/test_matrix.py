@@ -1,0 +1,462 @@
+"""Who may do what: every listener the app really registers × every person × every way in, held against one table.
+
+The table below is written down here, not read from the code: a new command, button, form, menu or shortcut has no row
+and fails, and so does a right that somebody moved. The entries themselves are called as Bolt calls them.
+"""
+
+import itertools
+import json
+import re
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from bot.app import bot_running
+from bot.listeners import Listeners
+from handlers import COMMANDS, more
+from handlers.acts import Done
+from handlers.command import Inspected, NotKnownNow, Role, Say
+from handlers.messages.modals import SCOPE, SPAN, TEXT, place_word
+from handlers.runwatch import SUBJECTS
+from registry import audit, keys, wire
+from registry.audit import ALLOWED
+from tests.bot.conftest import a_run, settled
+
+NOBODY, VIEWER, RESPONDER, OPERATOR, ADMIN = Role
+LEAST = {
+    # what can be typed: by slash, by mention in a thread, in a direct message
+    "loss": VIEWER,
+    "stall": VIEWER,
+    "runs": VIEWER,
+    "snapshot": RESPONDER,
+    "runwatch": VIEWER,
+    "take": VIEWER,
+    "release": VIEWER,
+    "note": VIEWER,
+    "close": RESPONDER,
+    "reopen": RESPONDER,
+    "mute": RESPONDER,
+    "mute node": OPERATOR,
+    "unmute": RESPONDER,
+    "unmute node": RESPONDER,
+    "mutes": VIEWER,
+    "report": VIEWER,
+    "checklist": VIEWER,
+    "patience": OPERATOR,
+    "thresholds": OPERATOR,
+    "language": VIEWER,
+    "roles": VIEWER,
+    "route": ADMIN,
+    "unroute": ADMIN,
+    "digest": ADMIN,
+    "audit": ADMIN,
+    # what can be pressed
+    "press acknowledge": VIEWER,
+    "press mute_1h": RESPONDER,
+    "press snapshot": RESPONDER,
+    "press more note": VIEWER,
+    "press more mute": RESPONDER,
+    "press more close": RESPONDER,
+    "press more release": VIEWER,
+    "press more report": VIEWER,
+    "press stop_run": OPERATOR,
+    "press confirm_stop": OPERATOR,
+    "press runs_page": VIEWER,
+    "press unmute": RESPONDER,
+    "press choose_run": VIEWER,
+    "press ask": VIEWER,
+    # what can be filled in and sent
+    "send note": VIEWER,
+    "send close": RESPONDER,
+    "send mute": RESPONDER,
+    "send mute node": OPERATOR,
+    "send patience": OPERATOR,
+    "send thresholds": OPERATOR,
+    # menus that suggest, the entry of a message's menu, Home
+    "suggest choose_run": VIEWER,
+    "choose diagnose": VIEWER,
+    "look at Home": VIEWER,
+}
+"""Issue 6, item 4: full members of the home workspace read and acknowledge, guests and strangers do nothing, a snapshot
+needs a responder and a stop an operator."""
+LEAVES_NO_TRACE = frozenset(
+    {
+        *("loss", "stall", "runs", "runwatch", "mutes", "report", "checklist", "roles", "language"),
+        *("press more note", "press more mute", "press more close", "press more report"),
+        *("press runs_page", "press choose_run", "press ask", "suggest choose_run", "choose diagnose", "look at Home"),
+    }
+)
+"""Reading; everything else stands in the audit before it is done."""
+PEOPLE = {
+    "vera": VIEWER,
+    "rita": RESPONDER,
+    "olga": OPERATOR,
+    "anna": ADMIN,
+    "guest": NOBODY,
+    "stranger": NOBODY,
+    "robot": NOBODY,
+    "gone": NOBODY,
+    "elsewhere": NOBODY,
+    "unknown": NOBODY,
+}
+REFUSED = re.compile("needs the role|Only full members|Only members of the workspace|Only people may|cannot ask Slack")
+SILENT = frozenset({"suggest choose_run", "look at Home"})
+"""A refusal there is an empty menu, or the words on the Home itself."""
+ORDER = list(Role)
+NOT_BY_PEOPLE = frozenset({"member_joined_channel"})
+WORDS = {
+    "loss": "run42",
+    "stall": "run42",
+    "snapshot": "run42",
+    "note": "run42 seen",
+    "take": "run42",
+    "release": "run42",
+    "close": "run42",
+    "mute": "run42 1h",
+    "mute node": "node17 1h",
+    "unmute": "run42",
+    "unmute node": "node17",
+    "report": "run42",
+    "checklist": "run42",
+    "patience": "run42 stall=1h",
+    "thresholds": "run42 jump=0.5",
+    "route": "llama-* #training",
+    "unroute": "llama-*",
+    "digest": "off",
+}
+MORE_CHOICES = ("note", "mute", "close", "release", "report")
+
+
+class Recorder:
+    """Takes what `Listeners.register` registers, in Bolt's place."""
+
+    def __init__(self):
+        self.found = {}
+
+    def __getattr__(self, kind):
+        def register(what):
+            def take(listener):
+                name = what.get("callback_id") if isinstance(what, dict) else getattr(what, "pattern", what)
+                self.found[kind, name] = listener
+                return listener
+
+            return take
+
+        return register
+
+    def middleware(self, _what):
+        pass
+
+    def error(self, _what):
+        pass
+
+
+@dataclass
+class Door:
+    """The listeners of a whole bot that runs, and what each call of one brings."""
+
+    listeners: Listeners
+    registered: dict
+    registry: object
+    incident: str
+    root: str
+    channel: str
+    team: str
+    homes: list = field(default_factory=list)
+    replies: list = field(default_factory=list)
+    answers: list = field(default_factory=list)
+    acts: list = field(default_factory=list)
+    """What the announcing bot was asked to do; it is not done, so that the next one finds the incident open."""
+
+    async def __call__(self, entry, user):
+        """Come in by this entry; returns the texts that were said, and whether all were for this person alone."""
+        self.replies.clear(), self.answers.clear(), self.homes.clear()
+        kind, name, payload = _request(self, entry, user)
+
+        async def ack(**told):
+            self.answers.append(told)
+
+        listener = self.registered[kind, name]
+        wanted = listener.__code__.co_varnames[: listener.__code__.co_argcount]
+        given = {"ack": ack, "body": payload, "event": payload.get("event", payload)}
+        await listener(**{word: given[word] for word in wanted if word in given})
+        if self.listeners._at_work:
+            await _all(self.listeners._at_work)
+        said = []
+        for replies in self.replies:
+            # What comes first tells whether somebody was let in; an answer of minutes is not waited for.
+            async for reply in replies:
+                said.append(reply)
+                break
+            await replies.aclose()
+        return said
+
+    def was_refused(self, entry, said):
+        if entry == "suggest choose_run":
+            return self.answers == [{"options": []}]
+        if entry == "look at Home":
+            return REFUSED.search(str(self.homes)) is not None
+        return any(isinstance(one, Say) and REFUSED.search(one.message.text) for one in said)
+
+    async def takes_act(self, _registry, act, payload):
+        self.acts.append((act, payload))
+        return Done(is_done=True, owner=payload.get("by", ""), state="open")
+
+    async def look(self):
+        """Everything in Redis that an effect would change, and the newest of the audit."""
+        indexes = [(how, key, 0, -1) for how, key in (("ZRANGE", keys.INCIDENTS), ("ZRANGE", keys.OPEN_INCIDENTS))]
+        notes = [("HGETALL", key) for key in (keys.MUTES, keys.ROUTES, keys.DIGESTS, keys.run("run42"))]
+        asked = [("XLEN", keys.requests(name)) for name in ("bot/announcer", "node17")]
+        trail = ("XREVRANGE", keys.AUDIT, "+", "-", "COUNT", 4)
+        *state, newest = await self.registry._door.many([*indexes, *notes, *asked, trail])
+        return [*state, len(self.acts)], {
+            entry_id: wire.build(audit.Entry, wire.load(content[b"b"])) for entry_id, content in reversed(newest)
+        }
+
+
+async def _all(tasks):
+    for task in list(tasks):
+        await task
+
+
+def _request(door, entry, user):
+    """Which listener takes it, and what Slack sends it."""
+    how, _, rest = entry.partition(" ")
+    team = "T0OTHER" if user == "U0ELSEWHERE" else door.team
+    person = {"id": user, "team_id": team}
+    if how in ("slash", "mention", "direct"):
+        word = rest.split(" ")[0]
+        is_command = word in {command.name for command in COMMANDS}
+        words = f"{rest} {WORDS.get(rest, '')}".strip()
+        if how == "slash":
+            name, text = (word, words.partition(" ")[2]) if is_command else ("runwatch", words)
+            return "command", f"/{name}", {"user_id": user, "team_id": team, "channel_id": door.channel, "text": text}
+        event = {"user": user, "user_team": team, "channel": door.channel, "text": words, "ts": "1.2"}
+        if how == "mention":
+            return "event", "app_mention", {"event": event | {"thread_ts": door.root}}
+        return "event", "message", {"event": event | {"channel_type": "im", "channel": f"D{user}"}}
+    place = {"container": {"channel_id": door.channel, "message_ts": door.root}, "user": person}
+    if how == "press":
+        action, _, choice = rest.partition(" ")
+        value = f"{choice}/{door.incident}" if choice else _VALUES.get(action, lambda d, _u: d.incident)(door, user)
+        name = next(one for kind, one in door.registered if kind == "action" and re.fullmatch(one, action))
+        return "action", name, place | {"actions": [{"action_id": action, "value": value}]}
+    if how == "send":
+        name, _, scope = rest.partition(" ")
+        filled = {TEXT: "x", SCOPE: f"{scope}:node17" if scope else "run", SPAN: "1h", "stall": "1h"}
+        values = {block: {action: {"value": value}} for block, (action, value) in enumerate(filled.items())}
+        told = place_word(door.incident, door.channel, door.root, "run42")
+        return "view", name, {"user": person, "view": {"state": {"values": values}, "private_metadata": told}}
+    if how == "suggest":
+        return "options", rest, {"user": person, "value": "run"}
+    if how == "choose":
+        message = {"text": "step=1 loss=nan", "ts": door.root}
+        return "shortcut", rest, {"user": person, "message": message, "channel": {"id": door.channel}}
+    return "event", "app_home_opened", {"event": {"user": user, "tab": "home"}, "team_id": team}
+
+
+_VALUES = {
+    "stop_run": lambda _door, _user: "run42",
+    "confirm_stop": lambda _door, user: f"{user}/99999999999/run42",
+    "runs_page": lambda _door, _user: "sort=name",
+    "unmute": lambda _door, _user: "no-such-mute",
+    "choose_run": lambda _door, _user: "run42",
+    "ask": lambda _door, _user: "loss run42",
+}
+
+
+def typed():
+    """Everything that can be typed, as the app knows it."""
+    return [
+        *(command.name for command in COMMANDS),
+        *(subject.name for subject in SUBJECTS),
+        "mute node",
+        "unmute node",
+    ]
+
+
+def entries_of(registered):
+    """Every way in that the app has: a listener without a row has none, and is named."""
+    found = []
+    for kind, name in registered:
+        if kind == "command":
+            found.append(f"slash {name.removeprefix('/')}")
+        elif kind == "action":
+            action = re.sub(r"\(.*", "", name).replace("\\", "")
+            found += (
+                [f"press {action} {choice}" for choice in MORE_CHOICES] if action == "more" else [f"press {action}"]
+            )
+        elif kind == "view":
+            found += [f"send {name}", *([f"send {name} node"] if name == "mute" else [])]
+        elif kind == "options":
+            found.append(f"suggest {name}")
+        elif kind == "shortcut":
+            found.append(f"choose {name}")
+        elif name == "app_mention":
+            found += [f"mention {words}" for words in typed() if words != "runwatch"]
+        elif name == "message":
+            found += [f"direct {words}" for words in typed() if words != "runwatch"]
+        elif name == "app_home_opened":
+            found.append("look at Home")
+        else:
+            assert name in NOT_BY_PEOPLE, f"{kind} {name} has no row in the table"
+    found += [f"slash {words}" for words in typed() if f"slash {words}" not in found]
+    return found
+
+
+def row_of(entry):
+    """Its line of the table."""
+    how, _, rest = entry.partition(" ")
+    return rest if how in ("slash", "mention", "direct") else entry
+
+
+class Roles:
+    """Each person's role, as it is at this moment."""
+
+    def __init__(self):
+        self.now = {f"U0{name.upper()}": role for name, role in PEOPLE.items()}
+
+    async def role_of(self, who):
+        if who.user == "U0UNKNOWN":
+            raise NotKnownNow("ratelimited")
+        return self.now[who.user]
+
+    def holders(self, role):
+        return tuple(user for user, held in self.now.items() if held is role)
+
+    async def locale_of(self, user):
+        return ""
+
+    async def names_of(self, user):
+        return (user,)
+
+
+@pytest.fixture
+async def door(workspace, settings, registry, publish, finding, monkeypatch):  # noqa: PLR0917
+    """A whole bot with an incident; its own listeners, registered once more before a recorder."""
+    kept, register = [], Listeners.register
+    # On a busy machine a refusal is written down all the same.
+    monkeypatch.setattr("handlers.admission.REFUSAL_SECONDS", 30.0)
+    monkeypatch.setattr("handlers.answering.REGISTRY_SECONDS", 30.0)
+
+    def remembering(self, app):
+        kept.append(self)
+        register(self, app)
+
+    monkeypatch.setattr(Listeners, "register", remembering)
+    async with bot_running(settings()) as running:
+        await workspace.until(lambda: running.identity.team)
+        await workspace.connected()
+        await a_run(registry)
+        await publish(finding())
+        await settled(registry, 1)
+        (listeners,) = kept
+        (incident,) = await registry.incidents.all_open()
+        root = (await workspace.until(workspace.messages))[0]["ts"]
+        recorder = Recorder()
+        register(listeners, recorder)
+        made = Door(
+            *(listeners, recorder.found, registry, incident, root, workspace.channel),
+            running.identity.team,
+        )
+        quick = {"ask_deadline_seconds": 0.05, "snapshot_deadline_seconds": 0.05, "draw": _drawn, "inspect": _inspected}
+        monkeypatch.setattr("handlers.acts.ask_announcer", made.takes_act)
+        listeners._desk = replace(listeners._desk, people=Roles(), **quick)
+        listeners._homes._desk = listeners._desk
+        monkeypatch.setattr(listeners, "_start", lambda _place, replies, _home=None: made.replies.append(replies))
+        monkeypatch.setattr(listeners._homes, "_slack", _HomesShown(made.homes))
+        yield made
+
+
+async def _drawn(*_args, **_kwargs):
+    return b"png"
+
+
+async def _inspected(_pasted, _files):
+    return Inspected({})
+
+
+class _HomesShown:
+    def __init__(self, shown):
+        self._shown = shown
+
+    async def show(self, _method, told):
+        self._shown.append(json.dumps(told))
+        return type("Answer", (), {"is_ok": True})()
+
+
+def test_every_listener_of_the_app_has_its_row():
+    """What the app registers, and what the table tells of: the same, neither more nor less."""
+    recorder = Recorder()
+    desk = type("Desk", (), {"command": lambda _self, name: f"/{name}"})()
+    Listeners(desk, None, None, None, None, default_channel="").register(recorder)
+
+    assert {row_of(entry) for entry in entries_of(recorder.found)} == set(LEAST)
+
+
+def test_the_menu_behind_three_dots_offers_nothing_else():
+    """Each choice of it that the code knows is a row."""
+
+    assert {*more._FORMS, "release", "report"} == set(MORE_CHOICES)
+
+
+async def test_everybody_may_what_the_table_says_and_nothing_else(door):
+    """Refused: one word, private, nothing touched, written down. Let in: no refusal, and every effect written down."""
+    wrong, tried = [], 0
+    state, written = await door.look()
+    for person, entry in itertools.product(PEOPLE, entries_of(door.registered)):
+        user, role, row = f"U0{person.upper()}", PEOPLE[person], row_of(entry)
+        may = role is not NOBODY and ORDER.index(role) >= ORDER.index(LEAST[row])
+
+        said = await door(entry, user)
+
+        (before, known), (state, written) = (state, written), await door.look()
+        fresh = [told for entry_id, told in written.items() if entry_id not in known]
+        wrong += [(person, entry, why) for why in _wrong(door, entry, said, fresh, may=may, same=state == before)]
+        wrong += [(person, entry, "of somebody else", told) for told in fresh if told.user != user]
+        tried += 1
+
+    assert not wrong, "\n".join(str(one) for one in wrong)
+    assert tried == len(PEOPLE) * len(entries_of(door.registered)) > 800
+
+
+def _wrong(door, entry, said, fresh, *, may, same):
+    """What is not as the table says, in words."""
+    results = [told.result for told in audit.settled(fresh)]
+    if door.was_refused(entry, said) == may:
+        yield "refused" if may else "let in"
+    elif may:
+        if (row_of(entry) not in LEAVES_NO_TRACE) != (ALLOWED in results):
+            yield f"written down: {results}"
+    else:
+        if entry not in SILENT and [one.is_private for one in said] != [True]:
+            yield f"not one private word: {said}"
+        if entry not in SILENT and (ALLOWED in results or not any(REFUSED.search(one) for one in results)):
+            yield f"written down of the refusal: {results}"
+        if not same:
+            yield "refused, and something was done all the same"
+
+
+async def test_a_right_that_was_taken_away_is_gone_at_the_click(door):
+    """Whoever had a button shown while they might, and may no longer when they press it, is refused."""
+    roles, user = door.listeners._desk.people, "U0OLGA"
+    presses = [entry for entry in entries_of(door.registered) if entry.split()[0] in ("press", "send")]
+    roles.now[user] = VIEWER
+
+    refused = {entry for entry in presses if door.was_refused(entry, await door(entry, user))}
+
+    assert refused == {entry for entry in presses if LEAST[entry] is not VIEWER}
+
+
+async def test_someone_may_not_confirm_what_another_one_asked(door):
+    """The second press of a stop is bound to the person of the first."""
+    entry, user = "press confirm_stop", "U0ANNA"
+    values = dict(_VALUES)
+    try:
+        _VALUES["confirm_stop"] = lambda _door, _user: "U0OLGA/99999999999/run42"
+        (said,) = await door(entry, user)
+    finally:
+        _VALUES.update(values)
+
+    assert said.is_private
+    assert "<@U0OLGA>" in said.message.text

@@ -1,0 +1,77 @@
+"""A lane lets through what Slack takes, the urgent first, and keeps still after a 429."""
+
+import asyncio
+
+import pytest
+
+from bot.pacing import NORMAL, PATIENT, URGENT, Pacing
+
+
+async def test_the_urgent_overtakes_the_waiting():
+    """Whoever is most urgent when the turn comes has it."""
+    pacing, order = Pacing(), []
+
+    async def go(name, priority):
+        await pacing.turn("post C1", 0.05, priority=priority)
+        order.append(name)
+
+    await go("first", NORMAL)
+    await asyncio.gather(go("edit", PATIENT), go("reply", NORMAL), go("critical", URGENT))
+
+    assert order == ["first", "critical", "reply", "edit"]
+
+
+async def test_lanes_do_not_wait_for_each_other():
+    """A closed channel holds up nobody else."""
+    pacing = Pacing()
+    await pacing.turn("post C1", 0.01)
+    pacing.close("post C1", 60.0)
+
+    blocked = asyncio.create_task(pacing.turn("post C1", 0.01))
+    await asyncio.wait_for(pacing.turn("post C2", 0.01), 1.0)
+    await asyncio.sleep(0.05)
+
+    assert not blocked.done()
+    assert pacing.waiting("post C1") == 1
+    blocked.cancel()
+
+
+async def test_nothing_goes_before_the_time_that_slack_said():
+    """After Retry-After the lane opens, not earlier."""
+    clock = [0.0]
+    pacing = Pacing(lambda: clock[0])
+    await pacing.turn("x", 0.001)
+    pacing.close("x", 5.0)
+    pacing.close("x", 1.0)
+
+    waiting = asyncio.create_task(pacing.turn("x", 0.001))
+    clock[0] = 4.9
+    await asyncio.sleep(0.02)
+    assert not waiting.done()
+    waiting.cancel()
+
+    clock[0] = 5.1
+    await asyncio.wait_for(pacing.turn("y", 0.001), 1.0)
+
+
+async def test_a_cancelled_call_gives_its_turn_away():
+    """Somebody who left does not hold the lane."""
+    pacing = Pacing()
+    await pacing.turn("x", 0.05)
+    gone = asyncio.create_task(pacing.turn("x", 0.05, priority=URGENT))
+    stays = asyncio.create_task(pacing.turn("x", 0.05))
+    await asyncio.sleep(0)
+    gone.cancel()
+
+    await asyncio.wait_for(stays, 1.0)
+    assert gone.cancelled()
+
+
+async def test_a_failing_lane_tells_those_who_wait():
+    """Nobody waits for ever for a turn that will not come."""
+    clock = iter([0.0, 0.0, 0.0])
+    pacing = Pacing(lambda: next(clock))
+    await pacing.turn("x", 60.0)
+
+    with pytest.raises(RuntimeError):
+        await asyncio.wait_for(pacing.turn("x", 60.0), 5)

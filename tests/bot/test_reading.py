@@ -1,0 +1,197 @@
+"""Files of any kind become a case, each read once, never an error."""
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import pickle
+import tracemalloc
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.inspect import inspect
+from bot.reading import read_case
+
+LOG = "".join(f"2026-03-14 09:{i // 60:02d}:{i % 60:02d} step {i} loss {3 - i / 1000:.4f}\n" for i in range(1, 200))
+OOM = "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.11 GiB\n"
+
+
+def read(*paths):
+    seen = []
+    return read_case(paths, seen.append), seen
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, bytes])
+def test_packed_files_are_read_as_they_are(tmp_path, pack):
+    (tmp_path / "train.log").write_bytes(pack((LOG + OOM).encode()))
+
+    case, seen = read(tmp_path)
+
+    (file,) = case.files
+    assert (file.kind, file.lines) == ("training_log", 200)
+    assert len(seen) >= 199
+    assert [item.symptom.signature for item in file.log.sightings] == ["cuda_oom"]
+
+
+def test_a_packed_file_that_was_cut_says_so(tmp_path):
+    (tmp_path / "train.log.gz").write_bytes(gzip.compress(os.urandom(2000) + LOG.encode() * 20)[:-900])
+
+    case, _ = read(tmp_path)
+
+    assert case.files[0].problem
+    assert case.unread
+
+
+def test_a_folder_is_read_in_the_order_of_ranks_without_hidden_files(tmp_path):
+    for rank in (10, 2, 0):
+        (tmp_path / f"rank{rank}.log").write_text(LOG)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "rank1.log").write_text(LOG)
+
+    case, _ = read(tmp_path)
+
+    assert [(file.path, file.rank) for file in case.files] == [("rank0.log", 0), ("rank2.log", 2), ("rank10.log", 10)]
+
+
+def test_what_is_no_plain_file_is_left_alone(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "train.log").write_text(LOG)
+
+    case, _ = read(tmp_path, tmp_path / "pipe")
+
+    assert [(file.path, bool(file.problem)) for file in case.files] == [("train.log", False), ("pipe", True)]
+
+
+def test_memory_stays_small_whatever_the_size(tmp_path):
+    path = tmp_path / "train.log"
+    with path.open("w") as out:
+        for part in range(60):
+            out.write(LOG.replace("step ", f"step {part}000"))
+            out.write("x" * 300_000 + "\n")
+    tracemalloc.start()
+
+    read(path)
+
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 24 << 20
+
+
+def test_the_last_lines_are_kept_with_their_numbers(tmp_path):
+    (tmp_path / "train.log").write_text(LOG + "the end")
+
+    (file,) = read(tmp_path)[0].files
+
+    assert file.line(200) == "the end"
+    assert file.line(1) == LOG.split("\n", 1)[0]
+    assert not file.ends_whole
+
+
+def test_lines_that_ranks_share_have_owners(tmp_path):
+    text = "".join(f"[rank{rank}]: step {step} loss 2.5\n" for step in range(50) for rank in range(4))
+    (tmp_path / "all.log").write_text(text)
+
+    (file,) = read(tmp_path)[0].files
+
+    assert file.ranks == (0, 1, 2, 3)
+    assert set(file.log.ranks) >= {0, 1, 2, 3}
+
+
+def test_a_dump_is_never_unpickled(tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return os.system, (f"touch {tmp_path}/was-here",)
+
+    for name in ("fr_trace_0", "nccl_trace_rank_1", "train.log"):
+        (tmp_path / name).write_bytes(pickle.dumps({"entries": [Evil()], "version": "2"}))
+
+    inspect([tmp_path])
+
+    assert not (tmp_path / "was-here").exists()
+
+
+NAMES = st.sampled_from(
+    ["rank0.log", "gpu.csv", "dmesg.txt", "fr_a_0", "pyspy_rank1.txt", "proc_a.json", "smi.txt", "a.log.gz"]
+)
+PIECES = st.sampled_from(
+    [
+        LOG.encode(),
+        OOM.encode(),
+        b"Traceback (most recent call last):\n",
+        b'  File "a.py", line 1, in f\n',
+        b"\x80\x04}\x94(",
+        pickle.dumps({"entries": [{"collective_seq_id": 1}], "pg_config": {}}),
+        b"timestamp, index, utilization.gpu [%], memory.used [MiB], power.draw [W]\n",
+        b"1, 0, 100 %, 5 MiB, 60 W\n",
+        b'Process 1: python\nThread 1 (idle): "MainThread"\n',
+        b"    wait (threading.py:3)\n",
+        b'{"0": {"status": "sleeping", "wchan": "x", "pid": 3}}\n',
+        b"[  12.345678] NVRM: Xid (PCI:0000:3b:00): 79, pid=1, GPU has fallen off the bus.\n",
+        b"| NVIDIA-SMI 550.54 |\n|   0  NVIDIA H100  On | 00000000:1B:00.0 Off |\n",
+        b"[rank1]:[E] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3, OpType=ALLREDUCE, Timeout(ms)=5) ran for 6 milliseconds\n",
+        b"step 5 loss nan\n",
+        b"\r\n\x1b[31m\x00\xff\xfe",
+        gzip.compress(b"step 1 loss 2\n"),
+        b"JobID State ExitCode\n1 TIMEOUT 0:0\n",
+        b"oom_kill 3\n",
+        b"[0]:\n  time      : 2026-03-14_09:00:00\n  rank      : 3 (local_rank: 3)\n  exitcode  : -9 (pid: 12)\n",
+    ]
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.dictionaries(NAMES, st.lists(PIECES | st.binary(max_size=60), max_size=8), min_size=1, max_size=4))
+def test_any_files_have_an_answer(tmp_path_factory, files):
+    folder = tmp_path_factory.mktemp("any")
+    for name, pieces in files.items():
+        (folder / name).write_bytes(b"".join(pieces))
+
+    answer = inspect([folder])
+
+    told = json.loads(answer.as_json())
+    assert told["schema"] == 1
+    assert len(told["files"]) == len(files)
+    assert answer.found_trouble in {True, False}
+
+
+@pytest.mark.parametrize(
+    ("name", "node"),
+    [
+        ("dmesg_gpu17.txt", "gpu17"),
+        ("gpu17-kern.log", "gpu17"),
+        ("dmesg.gpu17.txt.gz", "gpu17"),
+        ("gpu-12.cluster.local.dmesg", "gpu-12.cluster.local"),
+        ("node3/dmesg.txt", "node3"),
+        ("dmesg.txt", None),
+        ("dmesg_1.txt", None),
+        ("dmesg-2026-03-14.txt", None),
+        ("attempt1_dmesg.txt", None),
+    ],
+)
+def test_a_kernel_logs_name_may_tell_its_node(tmp_path, name, node):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("[ 99.123456] NVRM: Xid (PCI:0000:5d:00): 79, pid=1, GPU has fallen off the bus.\n")
+
+    assert read(tmp_path)[0].files[0].node == node
+
+
+@pytest.mark.parametrize(
+    "stamp", ["Mar 14 09:00:01", "Mar  4 09:00:01", "2026-03-14T09:00:01+0000", "2026-03-14T09:00:01.123456+00:00"]
+)
+def test_a_collected_kernel_log_tells_the_node_of_each_line(tmp_path, stamp):
+    xid = "NVRM: Xid (PCI:0000:5d:00): 79, pid=1, GPU has fallen off the bus."
+    (tmp_path / "messages").write_text(f"{stamp} gpu17.cluster.local kernel: {xid}\n")
+    ranks = "".join(
+        f"gpu17:{80 + r}:1 [{r}] NCCL INFO comm 0x1 rank {r + 8} nranks 16 cudaDev {r} busId {0x5A + r:x}000 - Init COMPLETE\n"
+        for r in range(8)
+    )
+    (tmp_path / "train.log").write_text(ranks + LOG)
+
+    said = inspect([tmp_path]).diagnosis
+
+    assert (str(said.category), said.culprit_node, said.culprit_rank) == ("gpu_hardware", "gpu17", 11)

@@ -1,0 +1,53 @@
+"""What every test may ask for: a real server, emptied for each test, and the registry on it."""
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from redis import Redis
+
+from registry import Registry, connect
+from registry.embedded import Embedded
+from tests.servers import TEST_SERVER, Victim
+
+# A busy machine is not a broken promise.
+settings.register_profile("runwatch", deadline=None)
+settings.load_profile("runwatch")
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[Embedded]:
+    """A real server with an append-only file, one for each test process."""
+    home = Path(tempfile.mkdtemp(prefix="rw-"))
+    try:
+        with Embedded.start(home, binary=TEST_SERVER) as server:
+            yield server
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture
+def redis_url(redis_server: Embedded) -> str:
+    """The address of that server, empty."""
+    with Redis.from_url(redis_server.url) as client:
+        client.flushall()
+    return redis_server.url
+
+
+@pytest.fixture
+async def registry(redis_url: str) -> AsyncIterator[Registry]:
+    """A registry on an empty server."""
+    opened = connect(redis_url, name="test")
+    yield opened
+    await opened.aclose()
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Iterator[Victim]:
+    """A server of the test's own, to be killed, paused and started again."""
+    server = Victim(tmp_path / "redis")
+    yield server
+    server.stop()

@@ -1,0 +1,1 @@
+"""What unmodified slack_sdk and slack-bolt expect of Slack, asked of our workspace."""

@@ -1,0 +1,412 @@
+"""Runs that ended with an error, in other words than the cases we were given."""
+
+from tests.diagnosis.root_cause.build import (
+    Story,
+    agent,
+    closing,
+    comm,
+    counters,
+    down,
+    glog,
+    gpu_csv,
+    megatron,
+    plain,
+    timeout,
+    traceback,
+)
+
+OOM = (
+    "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.06 GiB is free. "
+    "Including non-PyTorch memory, this process has 78.03 GiB memory in use. Of the allocated memory 70.11 GiB is allocated by "
+    "PyTorch, and 6.20 GiB is reserved by PyTorch but unallocated."
+)
+OLD_OOM = (
+    "RuntimeError: CUDA out of memory. Tried to allocate 304.00 MiB (GPU 0; 8.00 GiB total capacity; 142.76 MiB already "
+    "allocated; 6.32 GiB free; 158.00 MiB reserved in total by PyTorch)"
+)
+
+
+ERRORS = (
+    Story(
+        "one rank runs out of GPU memory, the others wait ten minutes",
+        {
+            f"rank{rank}.log": plain(1, 40, rank=rank)
+            + (
+                traceback(f"[rank5]: torch.OutOfMemoryError: {OOM}", prefix="[rank5]: ").replace(
+                    "[rank5]: [rank5]: ", "[rank5]: "
+                )
+                if rank == 5
+                else timeout(rank, 812, at=690) + down(rank, 690)
+            )
+            for rank in range(8)
+        },
+        "gpu_oom",
+        rank=5,
+        step=(40, 41),
+        evidence="torch.OutOfMemoryError: CUDA out of memory",
+    ),
+    Story(
+        "an old-style out-of-memory error without a rank, and a launcher that closed the others",
+        {
+            "train.log": megatron(100, 140)
+            + traceback(OLD_OOM)
+            + closing([900, 902, 903], 420)
+            + agent(1, 1, 901, rank=1, host="gpu-7", at=421)
+        },
+        "gpu_oom",
+        rank=1,
+        node="gpu-7",
+        step=(141, 141),
+        evidence="CUDA out of memory",
+    ),
+    Story(
+        "all ranks run out of GPU memory at the first step",
+        {f"rank{rank}.log": traceback(f"torch.OutOfMemoryError: {OOM}") for rank in range(4)},
+        "gpu_oom",
+    ),
+    Story(
+        "NCCL finds no GPU memory; Python only says unhandled cuda error",
+        {
+            "job.log": "".join(comm("n3", 400 + r, r, r, 4, bus=f"{r + 1}1000") for r in range(4))
+            + plain(1, 12)
+            + "n3:402:1188 [2] include/alloc.h:184 NCCL WARN Cuda failure 'out of memory'\n"
+            + "n3:402:1188 [2] NCCL INFO transport/p2p.cc:238 -> 1\n"
+            + traceback(
+                "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1691, "
+                "unhandled cuda error (run with NCCL_DEBUG=INFO for details), NCCL version 2.19.3\n"
+                "ncclUnhandledCudaError: Call to CUDA function failed.\nLast error:\nCuda failure 'out of memory'"
+            )
+        },
+        "gpu_oom",
+        rank=2,
+        node="n3",
+        step=(12, 13),
+        evidence="Cuda failure 'out of memory'",
+    ),
+    Story(
+        "a corrupted size is no lack of memory: the index out of range before it is the cause",
+        {
+            "rank0.log": plain(1, 30, rank=0),
+            "rank1.log": plain(1, 30, rank=1)
+            + "".join(
+                f"../aten/src/ATen/native/cuda/Indexing.cu:1292: indexSelectLargeIndex: block: [{b},0,0], thread: [32,0,0] Assertion "
+                "`srcIndex < srcSelectDimSize` failed.\n"
+                for b in range(40)
+            )
+            + traceback("[rank1]: RuntimeError: CUDA error: device-side assert triggered")
+            + traceback("[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate more than 1EB memory."),
+            "rank2.log": plain(1, 30, rank=2) + timeout(2, 99, at=700),
+            "rank3.log": plain(1, 30, rank=3) + timeout(3, 99, at=700),
+        },
+        "rank_crash",
+        rank=1,
+        step=(30, 31),
+        evidence="srcIndex < srcSelectDimSize",
+    ),
+    Story(
+        "an illegal memory access that only the watchdog of its own rank reports",
+        {
+            "all.log": megatron(700, 720, prefix="[rank15]:")
+            + f"[rank6]:[E{glog(210)} ProcessGroupNCCL.cpp:1595] [PG ID 2 PG GUID 9 Rank 6] Process group watchdog thread terminated with "
+            "exception: CUDA error: an illegal memory access was encountered\n"
+            + "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.\n"
+            + "".join(timeout(rank, 4021, at=810) for rank in (0, 1, 2, 3, 4, 5, 7))
+            + agent(-6, 6, 306, rank=6, host="hgx02", at=880)
+        },
+        "rank_crash",
+        rank=6,
+        node="hgx02",
+        step=(721, 721),
+        evidence="an illegal memory access was encountered",
+    ),
+    Story(
+        "a GPU falls off the bus; the kernel tells which, NCCL's start tells whose",
+        {
+            "node07.log": "".join(
+                comm("node07", 700 + r, r, 8 + r, 16, bus=f"{0x10 + 0x10 * r:x}000") for r in range(8)
+            )
+            + "".join(f"[rank{8 + r}]: loaded\n" for r in range(8))
+            + megatron(50, 80)
+            + traceback("[rank11]: RuntimeError: CUDA error: unspecified launch failure", prefix="")
+            + agent(1, 3, 703, rank=11, host="node07", at=330),
+            "node06.log": "".join(comm("node06", 600 + r, r, r, 16, bus=f"{0x10 + 0x10 * r:x}000") for r in range(8))
+            + "".join(timeout(r, 5000, at=920) for r in range(8)),
+            "node07.dmesg.log": "[88000.100001] nvidia-peermem: loaded\n"
+            "[91234.551221] NVRM: GPU at PCI:0000:40:00: GPU-1a2b\n"
+            "[91234.551234] NVRM: Xid (PCI:0000:40:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"
+            "[91234.551240] NVRM: GPU 0000:40:00.0: GPU has fallen off the bus.\n",
+        },
+        "gpu_hardware",
+        rank=11,
+        node="node07",
+        step=(81, 81),
+        evidence="Xid (PCI:0000:40:00): 79",
+    ),
+    Story(
+        "a segmentation fault without a word, seen by the launcher alone",
+        {
+            "launch.log": plain(1, 60) + closing([51, 52, 54], 130) + agent(-11, 2, 53, rank=2, host="c4", at=131),
+        },
+        "rank_crash",
+        rank=2,
+        node="c4",
+        step=(61, 61),
+        evidence="exitcode: -11",
+    ),
+    Story(
+        "a bad sample in a loader worker of one rank",
+        {
+            f"rank{r}.log": plain(1, 25, rank=r)
+            + (
+                traceback(
+                    "KeyError: Caught KeyError in DataLoader worker process 3.\nOriginal Traceback (most recent call last):\n"
+                    '  File "/usr/lib/python3/site-packages/torch/utils/data/_utils/worker.py", line 308, in _worker_loop\n'
+                    "    data = fetcher.fetch(index)\nKeyError: 'pixel_values'"
+                )
+                if r == 2
+                else traceback(
+                    "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.2]:4431"
+                )
+            )
+            for r in range(4)
+        },
+        "dataloader_crash",
+        rank=2,
+        step=(26, 26),
+        evidence="KeyError: 'pixel_values'",
+    ),
+    Story(
+        "a loader that timed out on one rank; the others waited for it",
+        {
+            "rank0.log": plain(1, 90, rank=0) + timeout(0, 400, at=1000),
+            "rank1.log": plain(1, 90, rank=1) + traceback("RuntimeError: DataLoader timed out after 300 seconds"),
+            "rank2.log": plain(1, 90, rank=2) + timeout(2, 400, at=1000),
+            "rank3.log": plain(1, 90, rank=3) + timeout(3, 400, at=1000),
+        },
+        "dataloader_stall",
+        rank=1,
+        step=(91, 91),
+        evidence="DataLoader timed out after 300 seconds",
+    ),
+    Story(
+        "too many open files in the loader",
+        {
+            "train.log": plain(1, 500)
+            + traceback(
+                "RuntimeError: received 0 items of ancdata",
+                frames=[
+                    (
+                        "/usr/lib/python3/site-packages/torch/utils/data/dataloader.py",
+                        990,
+                        "_try_get_data",
+                        "data = self._data_queue.get()",
+                    )
+                ],
+            )
+        },
+        "dataloader_crash",
+        step=(501, 501),
+        evidence="received 0 items of ancdata",
+    ),
+    Story(
+        "host memory: the DeepSpeed launcher's -9 and the kernel's own words",
+        {
+            "train.log": plain(1, 33)
+            + "[2026-03-14 09:02:00,100] [INFO] [launch.py:315:sigkill_handler] Killing subprocess 7101\n"
+            + "[2026-03-14 09:02:00,100] [INFO] [launch.py:315:sigkill_handler] Killing subprocess 7102\n"
+            + "[2026-03-14 09:02:01,100] [ERROR] [launch.py:321:sigkill_handler] ['/usr/bin/python', '-u', 'train.py', "
+            "'--local_rank=7'] exits with return code = -9\n",
+            "node4-dmesg.txt": "[7411.000001] python invoked oom-killer: gfp_mask=0x140cca, order=0, oom_score_adj=0\n"
+            "[7411.100002] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0-1,global_oom,"
+            "task_memcg=/user.slice,task=python,pid=7102,uid=1000\n"
+            "[7411.200003] Out of memory: Killed process 7102 (python) total-vm:912000000kB, anon-rss:488000000kB, file-rss:0kB\n",
+        },
+        "host_oom",
+        step=(34, 34),
+        evidence="Out of memory: Killed process 7102",
+    ),
+    Story(
+        "Kubernetes says OOMKilled",
+        {
+            "worker-1.log": plain(1, 20),
+            "describe-worker-1.txt": "Name:         job-worker-1\nNamespace:    train\nNode:         pool-a-7/10.1.0.9\n"
+            "    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n",
+        },
+        "host_oom",
+        step=(21, 21),
+        evidence="OOMKilled",
+    ),
+    Story(
+        "srun says Out Of Memory for one task",
+        {
+            "slurm-77.out": plain(1, 45) + "srun: error: node07: task 3: Out Of Memory\nsrun: Terminating StepId=77.0\n"
+            "slurmstepd: error: *** STEP 77.0 ON node05 CANCELLED AT 2026-03-14T09:03:00 ***\n"
+        },
+        "host_oom",
+        node="node07",
+        step=(46, 46),
+        evidence="task 3: Out Of Memory",
+        rank_may_be_unnamed=True,
+    ),
+    Story(
+        "a disk quota on one rank's save",
+        {
+            f"rank{r}.log": plain(1, 100, rank=r)
+            + f"2026-03-14 09:03:20,000 INFO [rank{r}] saving checkpoint at step 100\n"
+            + (
+                traceback("[rank3]: OSError: [Errno 122] Disk quota exceeded: '/ckpt/step100/rank3.pt'")
+                if r == 3
+                else ""
+            )
+            for r in range(4)
+        },
+        "disk_full",
+        rank=3,
+        step=(100, 100),
+        evidence="Disk quota exceeded",
+    ),
+    Story(
+        "a checkpoint that does not fit the model, on every rank",
+        {
+            "train.log": "".join(
+                f"[rank{r}]: "
+                "RuntimeError: Error(s) in loading state_dict for LlamaForCausalLM: size mismatch for lm_head.weight: copying a param\n"
+                for r in range(4)
+            )
+        },
+        "checkpoint_failure",
+        evidence="Error(s) in loading state_dict",
+    ),
+    Story(
+        "a stale file handle on one rank, in a cache that nodes share",
+        {
+            f"rank{r}.log": plain(1, 15, rank=r)
+            + (
+                traceback("OSError: [Errno 116] Stale file handle: '/shared/cache/x.arrow'")
+                if r == 6
+                else timeout(r, 70, at=700)
+            )
+            for r in range(8)
+        },
+        "storage_stall",
+        rank=6,
+        step=(16, 16),
+        evidence="Stale file handle",
+    ),
+    Story(
+        "a missing file on the ranks of one node",
+        {
+            f"node{n}.log": "".join(f"[rank{n * 2 + r}]: model ready\n" for r in range(2))
+            + (
+                "".join(
+                    traceback(
+                        "FileNotFoundError: [Errno 2] No such file or directory: '/data/train.bin'",
+                        prefix=f"[rank{n * 2 + r}]: ",
+                    )
+                    for r in range(2)
+                )
+                if n == 3
+                else ""
+            )
+            for n in range(4)
+        },
+        "rank_crash",
+        node="node3",
+        evidence="FileNotFoundError",
+    ),
+    Story(
+        "Megatron's rerun finds a GPU that computes differently",
+        {
+            "rank12.log": megatron(400, 430)
+            + "Unexpected result nan on rank 12 at iteration #431 invocation #1 (message='Unexpected nan in loss')\n"
+            + "First rerun: unexpected result is not reproducible within the tolerance (nan != 2.31)\n"
+            + "Possible transient error!\n"
+        },
+        "gpu_hardware",
+        rank=12,
+        step=(431, 431),
+        evidence="not reproducible",
+    ),
+    Story(
+        "a fingerprint that only one rank has",
+        {
+            "debug.log": "".join(
+                traceback(
+                    f"[rank{r}]: RuntimeError: Detected mismatch between collectives on ranks. Rank {r} is running collective: "
+                    "CollectiveFingerPrint(SequenceNumber=12, OpType=ALLREDUCE, TensorShape=[64]), but Rank 2 is running collective: "
+                    "CollectiveFingerPrint(SequenceNumber=12, OpType=BROADCAST, TensorShape=[64])."
+                )
+                for r in (0, 1, 3)
+            )
+        },
+        "collective_hang",
+        rank=2,
+        evidence="Detected mismatch between collectives",
+    ),
+    Story(
+        "the desync debugger names the lagging rank",
+        {
+            "all.log": plain(1, 50)
+            + "".join(timeout(r, 120, at=800) for r in (0, 1, 2))
+            + "- To our best knowledge, ranks [3] are the lagging ranks that caused this timeout. They never joined any collectives\n"
+        },
+        "collective_hang",
+        rank=3,
+        step=(51, 51),
+        evidence="lagging ranks",
+    ),
+    Story(
+        "a port that is taken: nobody trains",
+        {
+            "train.log": "W0314 09:00:00.000000 1 torch/distributed/run.py:779] Setting OMP_NUM_THREADS environment variable\n"
+            + traceback(
+                "torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address. port: 29500, "
+                "useIpv6: false, code: -98, name: EADDRINUSE, message: address already in use"
+            )
+        },
+        "rank_crash",
+        also=("init_timeout", "network_fault"),
+        evidence="EADDRINUSE",
+    ),
+    Story(
+        "clients that never came",
+        {
+            "rank0.log": "2026-03-14 09:00:00,000 INFO starting\n"
+            + traceback(
+                "torch.distributed.DistStoreError: Timed out after 1801 seconds waiting for clients. 7/8 clients joined."
+            )
+        },
+        "init_timeout",
+        evidence="7/8 clients joined",
+    ),
+    Story(
+        "a host allocation that failed",
+        {
+            "train.log": plain(1, 8)
+            + traceback(
+                "RuntimeError: [enforce fail at alloc_cpu.cpp:73] . DefaultCPUAllocator: can't allocate memory: you tried to allocate "
+                "68719476736 bytes. Error code 12 (Cannot allocate memory)"
+            )
+        },
+        "host_oom",
+        step=(9, 9),
+        evidence="can't allocate memory",
+    ),
+    Story(
+        "a full GPU explains neither idle GPUs nor timeouts before it",
+        {
+            "rank0.log": plain(1, 20, rank=0) + timeout(0, 77, at=700) + counters(0, 77, 79, 76, at=700),
+            "rank1.log": plain(1, 20, rank=1) + timeout(1, 77, at=700) + counters(1, 77, 79, 76, at=700),
+            "rank2.log": plain(1, 20, rank=2)
+            + f"[rank2]:[E{glog(701)} ProcessGroupNCCL.cpp:1746] [PG ID 0 PG GUID 0(default_pg) Rank 2] Received a dump signal due to a "
+            "collective timeout from  rank 0 and we will try our best to dump the debug info. Last enqueued NCCL work: 76, last completed "
+            "NCCL work: 76.\n",
+            "rank3.log": plain(1, 20, rank=3) + timeout(3, 77, at=700) + counters(3, 77, 79, 76, at=700),
+            "gpu.csv": gpu_csv({2: 0}, gpus=4, busy_until=60),
+        },
+        "collective_hang",
+        rank=2,
+        step=(21, 21),
+        evidence="Last enqueued NCCL work: 76",
+    ),
+)

@@ -1,0 +1,145 @@
+"""Killed at each named point of its work, bot and watcher lose nothing and tell nothing twice (RELIABILITY A3)."""
+
+import asyncio
+import os
+import random
+from collections import Counter
+
+import pytest
+
+from bot.workspace import Workspace, faults
+from tests.counts import IS_FULL, count, say
+from tests.durability.points import POINTS
+from tests.durability.watcher_process import BOOKMARK_EVERY, ENOUGH
+from tests.scenarios.nursery import Nursery
+
+pytestmark = pytest.mark.figure
+
+KILLS = count(1, 60)
+FEW = (
+    "during Slack.call chat.postMessage",
+    "after Slack.call chat.postMessage",
+    "before Ledger.delivered",
+    "before os.fsync",
+    "after Events.publish_all",
+)
+"""What every run of the suite tries; all of them with RUNWATCH_TEST_FULL=1."""
+STUCK_SECONDS = 20.0
+METHODS = ("chat.postMessage", "chat.update")
+TWICE_IF_BLIND = "after Slack.call chat.postMessage"
+
+
+class Story:
+    """A bot and a watcher, one of them killed at a point again and again."""
+
+    def __init__(self, workspace, redis_url, home, nursery, without=""):
+        self._workspace, self._url, self._home, self._nursery = workspace, redis_url, home, nursery
+        self._without = without
+        self._lives = {}
+        self.killed = Counter()
+
+    def start(self, side, point="-", nth=1):
+        words = ["tests.durability.points", point, str(nth), side]
+        if side == "bot":
+            words += [self._workspace.url, self._url, self._workspace.bot_token, self._without]
+        else:
+            words += [self._url, "w0", str(self._home)]
+        self._lives[side] = self._nursery.start(words, os.environ, self._home / f"{side}.log", self._home)
+
+    async def kill_at(self, point, times):
+        """So many lives of one of them end at this point; the other one is left alone."""
+        side = POINTS[point][0].side
+        for number in range(times):
+            self.end(side)
+            self.start(side, point, random.Random(number).choice([1, 1, 2, 3]))
+            for _ in range(round(STUCK_SECONDS / 0.02)):
+                if self._lives[side].poll() is not None:
+                    self.killed[point] += 1
+                    break
+                await asyncio.sleep(0.02)
+        self.end(side)
+        self.start(side)
+
+    async def told(self, seconds=60.0):
+        """No more is found; how many runs there were, and how often each was told of when all were."""
+        # A killed life may have found some more than its bookmark says: the last one first comes to where they end.
+        beyond = self._expected() + 2 * BOOKMARK_EVERY
+        async with asyncio.timeout(seconds):
+            while self._expected() < beyond:
+                await asyncio.sleep(0.05)
+            (self._home / ENOUGH).touch()
+            while len(runs := self._runs()) < self._expected() or not self._is_done():
+                await asyncio.sleep(0.05)
+        await asyncio.sleep(1.0)
+        return self._expected(), runs | self._runs()
+
+    def _is_done(self):
+        bookmark = self._home / "bookmark"
+        return bookmark.exists() and bookmark.stat().st_mtime > (self._home / ENOUGH).stat().st_mtime
+
+    def _expected(self):
+        bookmark = self._home / "bookmark"
+        return int(bookmark.read_text() or 0) if bookmark.exists() else 0
+
+    def _runs(self):
+        return Counter(one["text"].split("·")[0].strip() for one in self._workspace.messages())
+
+    def end(self, *sides):
+        for side in sides or self._lives:
+            if side in self._lives:
+                self._lives[side].kill()
+                self._lives[side].wait()
+
+
+@pytest.fixture(scope="module")
+def nursery():
+    one = Nursery()
+    yield one
+    one.close()
+
+
+@pytest.fixture
+async def story(victim, tmp_path, nursery):
+    """`await story(without)`: bot and watcher alive, a tenth of Slack's answers wrong."""
+    async with Workspace.start(rate_limit=False) as workspace:
+        workspace.faults.some(0.1, (faults.cut_after(), faults.html(502, done=True)), METHODS, 1)
+        made = []
+
+        def begin(without=""):
+            one = Story(workspace, victim.url, tmp_path, nursery, without)
+            made.append(one)
+            one.start("watcher")
+            one.start("bot")
+            return one
+
+        yield begin
+        for one in made:
+            one.end()
+
+
+@pytest.mark.timeout(120 + 4 * KILLS * len(POINTS))
+@pytest.mark.parametrize("side", ["bot", "watcher"])
+async def test_killed_at_a_point_nothing_is_lost_and_nothing_comes_twice(story, side):
+    """At every point, so many times, and each of these kills really happened there."""
+    points = [name for name, (call, _) in POINTS.items() if call.side == side and (IS_FULL or name in FEW)]
+    night = story()
+
+    for point in points:
+        await night.kill_at(point, KILLS)
+        if IS_FULL:
+            say("A3", f"{point}: {night.killed[point]} kills")
+    expected, told = await night.told()
+
+    say("A3", f"{side}: {len(points)} points, {night.killed.total()} kills, {expected} findings, {told.total()} told")
+    assert night.killed == dict.fromkeys(points, KILLS)
+    assert (len(told), set(told.values())) == (expected, {1})
+
+
+async def test_without_looking_the_kill_behind_a_post_tells_twice(story):
+    """Negative control: the same kills, and the next bot sees nothing in the channel."""
+    night = story("blind")
+
+    await night.kill_at(TWICE_IF_BLIND, 3)
+    _, told = await night.told()
+
+    assert max(told.values()) > 1

@@ -1,0 +1,94 @@
+"""What hangs in the kernel, for real: a dead mount under a log, and tools that SIGKILL cannot end."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.watcher.following import append, lines
+from tests.watcher.test_worker import Told
+from watcher.bins import Bin
+from watcher.evidence import programs
+from watcher.evidence.collector import Outcome
+from watcher.evidence.programs import Program
+from watcher.gpus import Gpus
+from watcher.run_watch import RunWatch
+
+pytestmark = [
+    pytest.mark.scenario,
+    pytest.mark.skipif(os.geteuid() != 0 or not Path("/dev/fuse").exists(), reason="needs root and /dev/fuse"),
+]
+
+
+@pytest.fixture
+def mount(tmp_path):
+    folder = tmp_path / "share"
+    server = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("hung_fs.py")), str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    if server.stdout.readline() != b"ready\n":
+        pytest.skip("this machine mounts no FUSE file system")
+    yield folder
+    server.stdin.close()
+    server.wait()
+
+
+async def test_a_log_on_a_dead_mount_does_not_hold_the_others(mount, settings, log):
+    """It is named, and the neighbour's lines come as if nothing were."""
+    log.write_bytes(lines(0, 10))
+    run = replace(settings.runs[0], logs=(*settings.runs[0].logs, str(mount / "*.log"), str(mount / "stuck.log")))
+    watch = RunWatch(run, replace(settings, read_deadline_seconds=0.5), Told(), "node17/run42")
+    task = asyncio.create_task(watch.watch())
+
+    async with asyncio.timeout(60):
+        while not any("does not answer" in problem for problem in watch.problems):
+            await asyncio.sleep(0.05)
+        append(log, lines(10, 20))
+        while [rank.step for rank in watch.reporting.progress.all()] != [19]:
+            await asyncio.sleep(0.05)
+
+    watch.stop()
+    await task
+
+
+def test_a_tool_that_cannot_be_killed_is_left_and_not_started_again(mount, tmp_path, monkeypatch):
+    """nvidia-smi in a wedged driver: said with state and place, and no second one while it hangs."""
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text(f"#!/bin/sh\nexec cat {mount / 'stuck.log'}\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    program = Program(("nvidia-smi", "-q"), "report.txt")
+
+    first = program.collect(Bin(tmp_path, 1 << 20), 0.5)
+    second = program.collect(Bin(tmp_path, 1 << 20), 0.5)
+
+    assert first.outcome is Outcome.TIMED_OUT
+    assert "state D" in first.why
+    assert (second.outcome, "still hangs" in second.why) == (Outcome.UNAVAILABLE, True)
+    programs._left_behind.clear()
+
+
+async def test_a_gpu_reader_that_cannot_be_killed_is_left(mount):
+    """The state of the child is part of the sentence, and the process goes on."""
+    gpus = Gpus(
+        "node17", command=("cat", str(mount / "stuck.log")), deadline_seconds=0.5, back_off_seconds=[0.1, 0.1, 60.0]
+    )
+    task = asyncio.create_task(gpus.watch())
+
+    async with asyncio.timeout(60):
+        while gpus.alive < 2 or not gpus.problem:
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(1.0)
+
+    assert gpus.alive == 2
+    assert "NVML does not answer (state" in gpus.problem
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,1 @@
+"""The node side: follow logs, sample GPUs and processes, save evidence, never harm the job."""
