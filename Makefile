@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types scenarios live gpu bench chaos figures soak lock clean
+.PHONY: help demo test check format lint types scenarios live gpu bench chaos figures fuzz soak lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,6 +45,10 @@ chaos: $(VENV)/ready ## Kill bots, Redis and watchers by hundreds while findings
 
 figures: $(VENV)/ready ## Each promise of docs/durability.md as often as its full figure says (hours; root for power cuts; TEST= picks)
 	@RUNWATCH_TEST_FULL=1 $(PYTEST) -o addopts="-ra -p no:valkey -p no:cacheprovider --strict-markers" -m figure -s --timeout=7200 tests $(TEST)
+
+FUZZ ?= 20
+fuzz: $(VENV)/ready ## Generated tests with new examples, FUZZ=20 times as many (the suite's are the same in every run)
+	@RUNWATCH_TEST_FUZZ=$(FUZZ) $(PYTEST) -n auto -m hypothesis --timeout=7200 tests $(TEST)
 
 SOAK_MINUTES ?= 120
 soak: $(VENV)/ready ## Let everything run for SOAK_MINUTES=120 with a fault each minute: nothing lost, nothing grows

@@ -6,15 +6,23 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from redis import Redis
 
 from registry import Registry, connect
 from registry.embedded import Embedded
+from tests.counts import FUZZ, examples
 from tests.servers import TEST_SERVER, Victim
 
-# A busy machine is not a broken promise.
-settings.register_profile("runwatch", deadline=None)
+# A busy machine is not a broken promise, and the suite's examples are the same for everybody (see `tests.counts`).
+settings.register_profile(
+    "runwatch",
+    max_examples=examples(100),
+    derandomize=not FUZZ,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("runwatch")
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bot.inspect import inspect
 from bot.reading import read_case
+from tests.counts import examples
 
 LOG = "".join(f"2026-03-14 09:{i // 60:02d}:{i % 60:02d} step {i} loss {3 - i / 1000:.4f}\n" for i in range(1, 200))
 OOM = "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.11 GiB\n"
@@ -143,7 +144,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.dictionaries(NAMES, st.lists(PIECES | st.binary(max_size=60), max_size=8), min_size=1, max_size=4))
 def test_any_files_have_an_answer(tmp_path_factory, files):
     folder = tmp_path_factory.mktemp("any")

@@ -8,6 +8,7 @@ from charts.columns import columns_of
 from charts.holes import count_words, flags_of_holes, holes_of
 from diagnosis.series import Mark
 from tests.charts.samples import series_of
+from tests.counts import examples
 
 NAN = math.nan
 
@@ -42,7 +43,7 @@ def test_a_nan_in_rows_and_marks_counts_once():
 
 
 @given(st.integers(0, 2**32), st.sampled_from([0.0, 0.05, 0.5, 1.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_no_hole_is_forgotten(seed, share):
     """Every non-finite point lies in exactly one hole, in any attempt."""
     random = np.random.default_rng(seed)

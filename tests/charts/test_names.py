@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from charts.names import one_line, shortened
+from tests.counts import examples
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,7 @@ def test_the_middle_of_a_long_name_goes_first():
 
 
 @given(st.text(max_size=600), st.integers(1, 50))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_any_text_fits(text, most):
     """Never longer than asked, and always something that can be encoded."""
     line = shortened(one_line(text), most)

@@ -9,6 +9,7 @@ from charts.columns import columns_of
 from charts.scales import rate_scale, scale_of
 from charts.thinning import condensed
 from tests.charts.samples import healthy, series_of
+from tests.counts import examples
 
 
 def columns(values):
@@ -66,7 +67,7 @@ def test_any_values_have_a_scale(values):
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=60), st.floats(0.5, 4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_no_values_break_the_scale(values, decades):
     """Whatever a log prints as a number, there is an axis."""
     scale = scale_of(columns(values), decades_for_log=decades)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from charts.columns import Columns, columns_of
 from charts.thinning import MOST_RUNS, condensed, starts_of_buckets, thin, within
 from tests.charts.samples import series_of
+from tests.counts import examples
 
 ODD = (math.nan, math.inf, -math.inf)
 
@@ -30,7 +31,7 @@ def finite(columns: Columns) -> Columns:
 
 
 @given(logs())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 def test_thinning_keeps_the_extremes(columns):
     """The lowest and highest finite values survive at their steps, whatever else goes."""
     kept = thin(columns, buckets=5)
@@ -43,7 +44,7 @@ def test_thinning_keeps_the_extremes(columns):
 
 
 @given(logs())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 def test_thinning_keeps_what_is_not_finite(columns):
     """A bucket with a NaN or Inf still has one after thinning, and the first of all stays the first."""
     kept = thin(columns, buckets=5)
@@ -56,7 +57,7 @@ def test_thinning_keeps_what_is_not_finite(columns):
 
 
 @given(logs())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 def test_thinning_only_leaves_out(columns):
     """What is left was logged, in the order of the log, with its first and last point, and is bounded."""
     kept = thin(columns, buckets=5)
@@ -70,7 +71,7 @@ def test_thinning_only_leaves_out(columns):
 
 
 @given(logs())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 def test_a_condensed_bucket_tells_its_exact_extremes(columns):
     """Every finite point lies inside the band of its bucket, and the band is no wider than its points."""
     rows = condensed(columns, buckets=5)

@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from charts.ticks import log_ticks, step_ticks, time_ticks, value_ticks
+from tests.counts import examples
 
 
 def said(ticks) -> list[str]:
@@ -60,7 +61,7 @@ def test_times_are_marked_at_round_moments():
 
 
 @given(st.floats(-1e12, 1e12), st.floats(0, 1e12))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_no_axis_gets_more_marks_than_fit(first, span):
     """At most a handful of labels that differ, whatever the numbers."""
     ticks = step_ticks(first, first + span)

@@ -11,6 +11,7 @@ from diagnosis.judge import Judge
 from diagnosis.observations import Category, Origin, Phase, PhaseMark, Role, StepSample
 from diagnosis.summary import LossSummary
 from diagnosis.thinning import Thinner
+from tests.counts import examples
 from tests.diagnosis.lines import banner, evidence, rank, skip, symptom
 
 NUMBERS = st.one_of(
@@ -45,7 +46,7 @@ OTHERS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(st.one_of(SAMPLES, SAMPLES, SAMPLES, OTHERS), max_size=300))
 def test_nothing_raises(observations):
     """Extremes, holes, steps that go anywhere, marks at any time."""
@@ -70,7 +71,7 @@ def test_nothing_raises(observations):
     assert len(thinner.series("loss").values) <= 16 + 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(st.floats(min_value=1.5, max_value=3.0), min_size=250, max_size=400))
 def test_a_calm_run_is_never_paged_for(losses):
     """Noise within the band of a run raises nothing louder than information."""

@@ -11,6 +11,7 @@ from redis import Redis
 from diagnosis.series import Mark
 from registry import RegistryAway, connect, keys
 from registry.series import TAIL_POINTS
+from tests.counts import examples
 from tests.registry.values import RUN, f32, sample, samples
 
 
@@ -268,7 +269,7 @@ async def test_an_unknown_run_is_an_empty_series(registry):
     assert await registry.series.stored("never") == {}
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 async def test_whole_never_loses_an_extreme(redis_url, data):
     """Any sequence of appends, restarts and losses of the tail shows each finite extreme and each point's step once."""

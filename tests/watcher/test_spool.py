@@ -26,6 +26,7 @@ from hypothesis.stateful import (
 from diagnosis.findings import Cleared
 from diagnosis.observations import Origin
 from registry import wire
+from tests.counts import examples
 from tests.registry.values import finding
 from watcher import spool as spool_module
 from watcher.memory_spool import MOST_RECORDS, MemorySpool
@@ -388,11 +389,12 @@ class SpoolModel(RuleBasedStateMachine):
             self.spool.close()
 
 
+@pytest.mark.hypothesis
 def test_the_spool_keeps_its_promise_in_any_order(tmp_path, monkeypatch):
     """Model test: see SpoolModel."""
     monkeypatch.setenv("RUNWATCH_TEST_SPOOL", str(tmp_path / "spool"))
     monkeypatch.setattr(spool_module, "SEGMENT_BYTES", 1500)
-    run_state_machine_as_test(SpoolModel, settings=settings(max_examples=30, stateful_step_count=20))
+    run_state_machine_as_test(SpoolModel, settings=settings(max_examples=examples(30), stateful_step_count=20))
 
 
 def _remove(paths):

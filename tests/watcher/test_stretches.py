@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from diagnosis.formats.reader import LogReader
 from diagnosis.formats.stretch import Stretch
+from tests.counts import examples
 from watcher import run_watch
 from watcher.identity import FileId, Place
 from watcher.pieces import Chunk
@@ -145,9 +146,7 @@ def clock(monkeypatch):
 
 
 @given(run=runs())
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 async def test_stretches_are_watched_as_single_lines_are(run, clock, monkeypatch, tmp_path_factory):
     """Findings, marks, points, progress, and what is kept for a diagnosis: all of it is the same."""
     del clock

@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
+from tests.counts import examples
 from tests.watcher.following import Follower
 from watcher.bookmarks import Bookmarks
 from watcher.lingering import LINGER_SECONDS
 
 # Shrinking takes minutes: ask for it when something fails.
 PHASES = tuple(Phase) if "RUNWATCH_SHRINK" in os.environ else (Phase.generate,)
-EXAMPLES = int(os.environ.get("RUNWATCH_EXAMPLES", "60"))
 
 
 class LogFiles(RuleBasedStateMachine):
@@ -269,11 +269,9 @@ class LogFiles(RuleBasedStateMachine):
 
 
 LogFiles.TestCase.settings = settings(
-    max_examples=EXAMPLES,
+    max_examples=examples(60),
     stateful_step_count=25,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=PHASES,
-    derandomize="RUNWATCH_EXAMPLES" not in os.environ,
 )
 TestLogFiles = LogFiles.TestCase

@@ -16,6 +16,7 @@ from charts.look import palette_of
 from charts.loss import sketch_loss
 from diagnosis.series import AttemptSpan, Mark, RunSeries
 from tests.charts.samples import healthy, series_of
+from tests.counts import examples
 
 NAN = math.nan
 
@@ -161,7 +162,7 @@ def test_no_words_lie_on_each_other(steps):
     st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=40),
     st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), max_size=40),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 def test_any_numbers_give_a_picture(values, steps):
     """Whatever a log holds, something is drawn."""
     length = min(len(values), len(steps))

@@ -5,7 +5,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.inspect import inspect
@@ -13,6 +13,7 @@ from diagnosis.formats import LogReader
 from diagnosis.formats.bulk.block import StepBlock
 from diagnosis.formats.bulk.reader import BulkReader
 from diagnosis.observations import Origin, StepSample
+from tests.counts import examples
 
 
 def plain(step, loss):
@@ -122,7 +123,7 @@ def whole(data):
 
 
 @given(data=logs(), cut=st.floats(0, 1))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150))
 def test_stretches_say_what_single_lines_say(data, cut):
     """Live: lines read by the hundred, cut at any byte."""
     data = whole(data)
@@ -135,7 +136,7 @@ def test_stretches_say_what_single_lines_say(data, cut):
 
 
 @given(data=logs(), cut=st.floats(0, 1))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150))
 def test_columns_say_what_single_lines_say(data, cut):
     """Offline: lines read as columns, cut at any byte."""
     data = whole(data)

@@ -9,7 +9,7 @@ import re
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from diagnosis.findings import Finding
@@ -17,6 +17,7 @@ from diagnosis.formats import LogReader
 from diagnosis.judge import Judge
 from diagnosis.observations import Origin, StepSample
 from diagnosis.summary import LossSummary
+from tests.counts import examples
 from tests.diagnosis.formats.reading import CORPUS
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the collection of real logs is not beside this checkout")
@@ -43,10 +44,8 @@ NAMES = tuple(sorted(LOSSES))
 WRAPPED = tuple(name for name in NAMES if not name.endswith((".json", ".csv")))
 """Files of lines; a launcher or a terminal puts nothing into a document or a table."""
 FEW = settings(
-    max_examples=25,
-    deadline=None,
+    max_examples=examples(25),
     phases=(Phase.explicit, Phase.generate),  # making a failing log smaller would take minutes
-    suppress_health_check=[HealthCheck.too_slow],
 )
 
 

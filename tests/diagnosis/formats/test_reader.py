@@ -3,12 +3,13 @@
 import tracemalloc
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnosis.formats import LogReader, ReadSettings, UserPattern
 from diagnosis.formats.hygiene import CUT, MAX_EVIDENCE
 from diagnosis.observations import Origin, StepSample
+from tests.counts import examples
 from tests.diagnosis.formats.reading import attempts, losses, read, reader_of, samples
 
 PIECES = (
@@ -57,21 +58,21 @@ def in_chunks(data, sizes):
     return repr(seen + reader.close()), reader.position, reader.unread.count, reader.tracebacks
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300))
 @given(data=LOGS, sizes=st.lists(st.integers(1, 60), max_size=20))
 def test_chunks_change_nothing(data, sizes):
     """Whatever the file system hands out at a time, the observations are the same."""
     assert in_chunks(data, sizes) == in_chunks(data, ())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(data=st.binary(max_size=400))
 def test_no_bytes_raise(data):
     """Junk is junk."""
     in_chunks(data, (7,))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(text=st.text(st.characters(codec="utf-8"), max_size=200), number=st.floats())
 def test_no_text_beside_a_loss_raises(text, number):
     """People log strange things next to their numbers."""

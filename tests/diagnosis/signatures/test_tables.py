@@ -11,6 +11,7 @@ import diagnosis.signatures as package
 from diagnosis.observations import Category, Evidence, Origin, Role
 from diagnosis.signatures import LIMIT, ROWS, TABLES, Signature, match, may_match
 from diagnosis.signatures.prefilter import RARE, piece_of
+from tests.counts import examples
 
 SUPPORT = {"__init__", "row", "prefilter", "exit_codes", "xid"}
 
@@ -77,7 +78,7 @@ def test_healthy_metric_lines_stop_at_the_prefilter(line: str):
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_the_prefilter_never_hides_a_row(text: str):
     """Whatever stands around a telling line."""
     for found in (ROWS["cuda_oom"], ROWS["xid"], ROWS["python_exception"]):
@@ -89,7 +90,7 @@ def test_the_prefilter_never_hides_a_row(text: str):
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=2000))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_any_text_is_read_without_an_error(text: str):
     """Whatever it holds."""
     match(text, Origin(), Evidence("log", 1, text))
