@@ -16,6 +16,7 @@ from bot.snapshot_manifest import Manifest, read_manifest
 from diagnosis.case import Case, CaseFile
 from diagnosis.exhibits import (
     HEAD,
+    has_kernel_pids,
     kind_of,
     read_cgroup,
     read_dump,
@@ -226,6 +227,7 @@ def _read_whole(file: CaseFile, data: bytes, origin: Origin) -> None:
         file.ranks = tuple(sorted({stack.rank for stack in file.stacks if stack.rank is not None}))
     elif file.kind == "process_state":
         file.processes = tuple(read_processes(text))
+        file.has_kernel_pids = has_kernel_pids(text)
         file.ranks = tuple(sorted({process.rank for process in file.processes if process.rank is not None}))
     elif file.kind == "cgroup":
         file.cgroup = read_cgroup(text.splitlines())

@@ -31,6 +31,8 @@ class CaseFile:
     smi: SmiReport | None = None
     stacks: tuple[Stack, ...] = ()
     processes: tuple[ProcessState, ...] = ()
+    has_kernel_pids: bool = False
+    """The numbers of its processes are those of the kernel log; inside a container they are others."""
     dump: Dump | None = None
     cgroup: CgroupReport | None = None
     ras: RasReport | None = None

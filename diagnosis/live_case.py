@@ -138,7 +138,9 @@ def _exhibits(facts: NodeFacts) -> list[CaseFile]:
         files.append(CaseFile(path, "gpu_samples", node=facts.node, gpus=(_gpu_table(facts),)))
     if facts.processes:
         states = tuple(_process_state(looks, facts) for looks in _by_process(facts.processes).values())
-        files.append(CaseFile(f"processes of {facts.node}", "process_state", node=facts.node, processes=states))
+        seen = CaseFile(f"processes of {facts.node}", "process_state", node=facts.node, processes=states)
+        seen.has_kernel_pids = facts.has_kernel_pids
+        files.append(seen)
     for number, answer in enumerate(facts.ras, 1):
         path = f"answer {number} of NCCL RAS on {facts.node}"
         files.append(CaseFile(path, "nccl_ras", node=facts.node, ras=read_ras(answer.text)))

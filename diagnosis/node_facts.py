@@ -102,6 +102,8 @@ class NodeFacts:
     """Readings of the last quarter of an hour, oldest first."""
     processes: tuple[ProcessSample, ...] = ()
     """The last looks at every process of the job, oldest first."""
+    has_kernel_pids: bool = False
+    """The numbers of its processes are those of the kernel log; inside a container they are others."""
     memory_groups: tuple[MemoryGroup, ...] = ()
     stacks: tuple[StackDump, ...] = ()
     ras: tuple[RasAnswer, ...] = ()

@@ -20,6 +20,7 @@ from diagnosis.observations import (
     Symptom,
 )
 from diagnosis.redaction import mask
+from watcher import process_tree
 from watcher.gpu_holders import holders_of
 from watcher.gpus import Gpus
 from watcher.masking import masked, masked_evidence
@@ -83,6 +84,7 @@ def gather(agent: "Agent", run: RunWatch, *, stands: bool = False) -> Callable[[
             reads_kernel_log=reads_kernel_log,
             gpus=gpus,
             processes=processes,
+            has_kernel_pids=process_tree.counts_as_kernel(),
             memory_groups=groups,
             stacks=stacks,
             ras=answers,

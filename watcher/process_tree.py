@@ -17,6 +17,18 @@ _NOT_THE_JOB = re.compile(
 _OURS = re.compile(r"(?:^|[/\s])runwatch(?:\s|$)|-m (?:watcher|pytest|xdist)\b|execnet")
 
 
+_FIRST_NAMESPACE = "pid:[4026531836]"
+"""PROC_PID_INIT_INO of the kernel's include/linux/proc_ns.h: the same on every machine."""
+
+
+def counts_as_kernel() -> bool:
+    """True when pids seen here are those that the kernel log prints: we are in no container's namespace."""
+    try:
+        return os.readlink("/proc/self/ns/pid") == _FIRST_NAMESPACE  # noqa: PTH115
+    except OSError:
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class Relative:
     """One process and where it hangs in the tree."""

@@ -7,7 +7,7 @@ from diagnosis.exhibits.cgroup import CgroupReport, read_cgroup
 from diagnosis.exhibits.flight_recorder import Dump, read_dump
 from diagnosis.exhibits.gpu_table import GpuTable, read_gpu_table
 from diagnosis.exhibits.kinds import HEAD, kind_of, what_it_is
-from diagnosis.exhibits.processes import ProcessState, read_processes
+from diagnosis.exhibits.processes import ProcessState, has_kernel_pids, read_processes
 from diagnosis.exhibits.ras import RasReport, is_ras, read_ras
 from diagnosis.exhibits.smi_text import SmiReport, read_smi
 from diagnosis.exhibits.stacks import Stack, read_stacks
@@ -21,6 +21,7 @@ __all__ = [
     "RasReport",
     "SmiReport",
     "Stack",
+    "has_kernel_pids",
     "is_ras",
     "kind_of",
     "read_cgroup",

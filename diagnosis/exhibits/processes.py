@@ -93,6 +93,11 @@ def read_processes(text: str) -> list[ProcessState]:
     return list(_from_table(text))[:MAX_PROCESSES]
 
 
+def has_kernel_pids(text: str) -> bool:
+    """True when a watcher says that its numbers of processes are those of the kernel log."""
+    return re.search(r'"has_kernel_pids"\s?: ?true', text[:1000]) is not None
+
+
 class _Lines:
     """Finds the line that tells a value, so that a person can check it."""
 

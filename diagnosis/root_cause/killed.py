@@ -31,8 +31,8 @@ _WIDEST_ZONES = 26 * 3600.0
 def confirmations(case: Case, cluster: Cluster, victim: Candidate) -> list[Candidate]:
     """Every line that proves that this process was ended for lack of memory, the strongest first.
 
-    A kernel ends processes of anybody: what it did on another node, or at another time than the victim ended, proves
-    nothing.
+    A kernel ends processes of anybody: what it did on another node, at another time than the victim ended, or to a
+    process that is known not to be the job's, proves nothing.
     """
     found = [
         candidate(sighting, file, log, cluster)
@@ -40,22 +40,39 @@ def confirmations(case: Case, cluster: Cluster, victim: Candidate) -> list[Candi
         for sighting in log.sightings
         if sighting.symptom.role is Role.CONFIRM and sighting.symptom.signature in CONFIRMING
     ]
-    fitting = [item for item in found if item.file.kind != "kernel_log" or _can_be(item, victim)]
+    numbered, is_exact = _numbered_by_kernel(case, victim), case.looked_at is not None
+    fitting = [item for item in found if item.file.kind != "kernel_log" or _can_be(item, victim, numbered, is_exact)]
     return sorted(fitting, key=lambda item: (CONFIRMING.index(item.name), item.sighting.order))
 
 
-def _can_be(kernel: Candidate, victim: Candidate) -> bool:
-    pid = victim.sighting.symptom.fields.get("pid")
+def _numbered_by_kernel(case: Case, victim: Candidate) -> frozenset[str]:
+    """The job's processes on the victim's node, where the kernel's numbers are known for it and for them."""
+    lists = [
+        file
+        for file in case.of_kind("process_state")
+        if file.has_kernel_pids and (None in (file.node, victim.node) or is_same_node(file.node, victim.node))
+    ]
+    pids = frozenset(str(process.pid) for file in lists for process in file.processes)
+    return pids if victim.sighting.symptom.fields.get("pid") in pids else frozenset()
+
+
+def _can_be(kernel: Candidate, victim: Candidate, numbered: frozenset[str], is_exact: bool) -> bool:
+    """`numbered`: pids of the job in the kernel's numbers; `is_exact`: a watcher placed the stamps of the log."""
+    pid, killed = victim.sighting.symptom.fields.get("pid"), kernel.sighting.symptom.fields.get("pid")
     if kernel.node is not None and victim.node is not None and not is_same_node(kernel.node, victim.node):
         return False
-    if pid is not None and kernel.sighting.symptom.fields.get("pid") == pid:
+    if killed is not None and killed in {pid, *numbered}:
         return True
+    if killed is not None and numbered:
+        return False
     one, two = kernel.time, victim.time
     if one is None or two is None or min(one, two) < DATED:
         return True
     later = two - one
     if -CLOCKS_SECONDS <= later <= NOTICED_SECONDS:
         return True
+    if is_exact:
+        return False
     # Stamps without a zone may be of another one than ours: whole quarters of an hour tell nothing.
     off = (later + CLOCKS_SECONDS) % _ZONE_STEP
     return abs(later) <= _WIDEST_ZONES and off <= 2 * CLOCKS_SECONDS

@@ -191,7 +191,7 @@ def _weigh_kill(lead: Lead, cause: Cause, case: Case, cluster: Cluster) -> None:
     lead.category = Category.DATALOADER_CRASH if is_loader else Category.RANK_CRASH
     if has_kernel_log:
         lead.because.append(
-            "the kernel log is here and shows no out-of-memory kill: somebody or something else killed it"
+            "the kernel log is here and shows no out-of-memory kill of it: somebody or something else killed it"
         )
     else:
         lead.because.append("the memory group's counter tells of no kill by the kernel; the kernel log was not read")

@@ -1,5 +1,7 @@
 """What the nodes of a living run tell becomes one case, on one clock, every log once."""
 
+from dataclasses import replace
+
 import pytest
 
 from diagnosis.findings import Finding
@@ -206,7 +208,7 @@ KILL = (
 
 def a_kill(node="n1", **more):
     """The launcher's word that a rank was killed, and what else its node tells."""
-    seen = match(KILL, Origin("run42", node), Evidence("train.log", 100, KILL))
+    seen = [replace(one, time=NOW) for one in match(KILL, Origin("run42", node), Evidence("train.log", 100, KILL))]
     return NodeFacts(node, NOW, logs=(log("train.log", step(1, 39), *seen, ranks=(1,)),), **more)
 
 
@@ -229,6 +231,32 @@ def test_only_a_kernel_log_that_was_read_says_that_the_kernel_did_not_kill(facts
     assert any("no kernel log" in what for what in said.unknown) is not has_log
     finding = Finding("killed", "critical", Origin("run42", "n1"), "killed", details={"more": because})
     assert next_steps(finding)[0].startswith("The kernel did not end it") is has_log
+
+
+@pytest.mark.parametrize(
+    ("pid", "seconds_before", "has_kernel_pids", "is_ours"),
+    [
+        (77, 1.0, False, True),
+        (77, 1.0, True, False),
+        (20884, 1.0, True, True),
+        (77, 3600.0, False, False),
+    ],
+    ids=["of whom is not known", "of a stranger", "of the rank", "an hour before"],
+)
+def test_only_a_kill_that_can_be_the_ranks_is_its_end(pid, seconds_before, has_kernel_pids, is_ours):
+    """The watcher places both clocks, so that an hour's difference is no other zone."""
+    text = f"[7411.1] Memory cgroup out of memory: Killed process {pid} (python3) total-vm:4kB, anon-rss:7kB"
+    kernel = match(text, Origin("run42", "n1"), Evidence("kernel log", 1, text))
+    told = a_kill(
+        kernel=tuple(replace(one, time=NOW - seconds_before) for one in kernel),
+        reads_kernel_log=True,
+        processes=(ProcessSample("n1", 20884, NOW, "python3", "gone", 1.0, 1, 1),),
+        has_kernel_pids=has_kernel_pids,
+    )
+
+    said = diagnose(case_of([told], looked_at=NOW, is_stalled=True))
+
+    assert (said.culprit_rank, said.category is Category.HOST_OOM) == (1, is_ours)
 
 
 def test_the_kernel_log_of_another_node_says_nothing():

@@ -42,7 +42,12 @@ class Processes:
             looks = [_look(one) for one in scene.looks if pid in known and _is_same(one, known[pid])]
             entries.append(entry | ({"looks": looks} if looks else {}))
         left = len(known) + len(family) - len(entries)
-        content = {"time": time.time(), "node": scene.node, "processes": entries}
+        content = {
+            "time": time.time(),
+            "node": scene.node,
+            "has_kernel_pids": process_tree.counts_as_kernel(),
+            "processes": entries,
+        }
         into.write("processes.json", json.dumps(content, indent=1) + "\n")
         return Result(Outcome.COLLECTED, f"{left:,} more processes are not listed" if left else "")
 

@@ -245,8 +245,8 @@ CAUSES: Mapping[str, str] = MappingProxyType(
         "what ended the run {text}": "导致任务结束的是 {text}",
         "{r} said it is done while the others still trained": "{r} 表示已完成，而其他仍在训练",
         "the control group counts {n} out-of-memory kill(s)": "控制组统计到 {n} 次内存不足杀死",
-        "the kernel log is here and shows no out-of-memory kill: somebody or something else killed it": (
-            "内核日志在此，且没有内存不足杀死：是别人或别的程序杀死了它"
+        "the kernel log is here and shows no out-of-memory kill of it: somebody or something else killed it": (
+            "内核日志在此，且没有显示它因内存不足被杀死：是别人或别的程序杀死了它"
         ),
         "the memory group's counter tells of no kill by the kernel; the kernel log was not read": (
             "内存组计数没有内核杀死的记录；内核日志未读取"

@@ -1,8 +1,11 @@
 """A kernel ends processes of anybody: what it did elsewhere, or at another time, is no proof for this run."""
 
+import json
+
 import pytest
 
 from bot.inspect import inspect
+from diagnosis.exhibits import has_kernel_pids
 from diagnosis.observations import Category
 
 STEPS = "".join(f"2026-03-14 09:{i // 60:02d}:{i % 60:02d} [rank{i % 2}] step {i} loss 2.5\n" for i in range(600))
@@ -44,3 +47,29 @@ def test_only_what_can_have_been_this_process_proves_its_end(tmp_path, time, nod
     assert said.culprit_rank == 1
     assert (said.category is Category.HOST_OOM and said.confidence == "high") == is_ours
     assert any("Killed process" in reason for reason in said.because) == is_ours
+
+
+@pytest.mark.parametrize(
+    ("pid", "has_kernel_pids", "is_ours"),
+    [(77, True, False), (77, False, True), (5000, True, True), (5001, True, True)],
+    ids=["a stranger's", "a container's numbers", "its own", "another rank of the job"],
+)
+def test_a_kill_of_a_process_that_is_not_the_jobs_proves_nothing(tmp_path, pid, has_kernel_pids, is_ours):
+    """At the very second too; only where the kernel's numbers are those of the job."""
+    (tmp_path / "train_node07.log").write_text(STEPS + DEATH)
+    (tmp_path / "node07-dmesg.txt").write_text(KILL.format(time="09:10:05", node="node07", pid=pid))
+    processes = [
+        {"pid": number, "rank": rank, "state": "gone", "wchan": None} for rank, number in enumerate((4999, 5000, 5001))
+    ]
+    said = {"time": 0.0, "node": "node07", "has_kernel_pids": has_kernel_pids, "processes": processes}
+    (tmp_path / "processes.json").write_text(json.dumps(said, indent=1))
+
+    found = inspect([tmp_path]).diagnosis
+
+    assert (found.culprit_rank, found.category is Category.HOST_OOM) == (1, is_ours)
+
+
+def test_the_watcher_says_whether_its_numbers_are_the_kernels(tmp_path):
+    """What it wrote down is what is read of it."""
+    assert has_kernel_pids(json.dumps({"time": 1.5, "node": "n1", "has_kernel_pids": True, "processes": []}, indent=1))
+    assert not has_kernel_pids(json.dumps([{"pid": 1, "command": '"has_kernel_pids": true'}]))
