@@ -119,8 +119,9 @@ class RunJudge:
             watched = self._watched[run.name] = _Watched(attempt=run.attempt, state=run.state)
             # What an earlier bot said and nobody took back is still ours to take back.
             for incident in tracker.open_of(run.name):
-                was = Since(incident.head.step, incident.attempt)
-                watched.firing |= {_key(one.kind, one.node): was for one in incident.firing if one.kind in KINDS}
+                ours = [one for one in incident.firing if one.kind in KINDS]
+                was = {_key(one.kind, one.node): Since(incident.told_of(one).step, incident.attempt) for one in ours}
+                watched.firing |= was
         if run.state in OVER and watched.state in OVER and not watched.firing:
             return [*self._causes.explain_incidents(run, tracker, tuple(watched.intervals), now)]
         ranks = await self._registry.ranks.all(run.name)

@@ -91,6 +91,7 @@ class Once:
         since: float,
         thread_ts: str | None = None,
         priority: int = NORMAL,
+        is_for_all: bool = False,
     ) -> Told:
         """Post, unless it was posted already.
 
@@ -103,6 +104,7 @@ class Once:
             since: How far back it may have been posted already (Unix seconds).
             thread_ts: The root to answer; None: a root.
             priority: Its place in the channel's queue.
+            is_for_all: Whether a reply stands in the channel, too.
 
         Raises:
             LeaseLost: The right to announce passed to another bot.
@@ -138,6 +140,7 @@ class Once:
                 run=run,
                 priority=priority,
                 fence=self.may_send,
+                is_for_all=is_for_all,
             )
             if answer.is_ok:
                 ts = str(answer.data["ts"])

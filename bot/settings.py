@@ -121,11 +121,11 @@ class BotSettings:
     cause_wait_seconds: float = 6.0
     """How long the news of a crash or a broken collective waits for the search for its cause; 0: not at all."""
     settle_seconds: float = 30.0
-    """A further kind of finding within this time of the opening is part of the same news: no reply of its own."""
+    """What else breaks within this time of the opening is told in the same thread; a further kind without a reply."""
     reopen_within_seconds: float = 600.0
     """A trouble that comes back this soon after it was resolved reopens its thread."""
     inhibit_for_seconds: float = 3600.0
-    """How long after its last finding a cause keeps its consequences unsaid."""
+    """How long after its last finding a cause keeps its consequences unsaid, and in its thread what comes of it."""
     claim_for_seconds: float = 14_400.0
     """How long an acknowledged incident stays its owner's without a word of theirs; 0: for ever."""
     close_after_end_seconds: float = 86_400.0

@@ -141,9 +141,15 @@ class Slack:
         run: str = "",
         priority: int = NORMAL,
         fence: Fence | None = None,
+        is_for_all: bool = False,
     ) -> Answer:
-        """Post when it is its turn in the channel; `event`, `key` and `run` stand in the metadata, to find it again."""
+        """Post when it is its turn in the channel; `event`, `key` and `run` stand in the metadata, to find it again.
+
+        A reply `is_for_all` stands in the channel, too: in a thread `@here` reaches only those who follow it.
+        """
         content: dict[str, Any] = {"channel": channel, "thread_ts": thread_ts, **_content(message), **_QUIET}
+        if is_for_all and thread_ts is not None:
+            content["reply_broadcast"] = True
         if event:
             payload = {"event": event} | {name: text for name, text in (("key", key), ("run", run)) if text}
             content["metadata"] = {"event_type": METADATA_TYPE, "event_payload": payload}

@@ -126,6 +126,7 @@ class Teller:
             since=max(_since(said.incident), float(record.ts)),
             thread_ts=record.ts,
             priority=URGENT if work.is_urgent else NORMAL,
+            is_for_all=self._calls(said.incident) and not record.has_called,
         )
         shown = replace(record, incident=said.incident, is_dirty=True)
         if told.is_stray:

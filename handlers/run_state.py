@@ -66,7 +66,8 @@ def with_states(runs: Iterable[Run], incidents: Iterable[Incident]) -> list[Run]
 
 def _states(incident: Incident) -> set[str]:
     """What an incident means: by its trouble, what followed from it and what is still the matter."""
-    told = {incident.trouble, *incident.consequences, *(subject.kind for subject in incident.firing)}
+    troubles = {incident.trouble} | (incident.firing_troubles & incident.beside.keys())
+    told = {*troubles, *incident.consequences, *(subject.kind for subject in incident.firing)}
     if all(subject.node is not None for subject in incident.firing):
         # One node of several that fell silent: the run may train on.
         told.discard(Outcome.WATCHER_SILENT)

@@ -15,6 +15,10 @@ class Reason(StrEnum):
     """More ranks, nodes or counts: the root is edited."""
     NEWS = "news"
     """A further kind of finding, well after the opening."""
+    FOLLOWED = "followed"
+    """A further trouble of the run, told in the thread of the one that came before it."""
+    PARTLY_OVER = "partly_over"
+    """One of several troubles is over."""
     WORSE = "worse"
     CAUSE_FOUND = "cause_found"
     AGAIN = "again"
@@ -52,6 +56,8 @@ class Reason(StrEnum):
 REPLIES = frozenset(
     {
         Reason.NEWS,
+        Reason.FOLLOWED,
+        Reason.PARTLY_OVER,
         Reason.WORSE,
         Reason.CAUSE_FOUND,
         Reason.AGAIN,

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from diagnosis.findings import Finding
 from diagnosis.incidents.announcements import Reason
-from diagnosis.incidents.gathering import TOLD
+from diagnosis.incidents.gathering import TOLD, told_beside
 from diagnosis.incidents.incident import Entry, Incident, Subject
 from diagnosis.incidents.troubles import BROKEN, explains, trouble_of
 
@@ -35,12 +35,13 @@ def take_explanation(incident: Incident, event: str, said: Finding, now: float) 
     names = said.origin.rank is not None and said.origin.rank != head.origin.rank
     details = {**head.details, **told}
     if is_cause:
-        count = max(1, len(incident.subjects))
+        count = max(1, len(incident.own))
         after = replace(
             after,
             trouble=trouble,
             consequences={**incident.consequences, incident.trouble: count},
-            subjects={},
+            subjects=told_beside(incident),
+            beside={name: found for name, found in incident.beside.items() if name != trouble},
             head=replace(
                 said,
                 severity=head.severity,
@@ -69,5 +70,6 @@ def _with_subject(incident: Incident, now: float) -> Incident:
         if not (subject.kind == head.kind and subject.rank is None and subject.node in {None, head.origin.node})
         or head.origin.rank is None
     }
-    subject = Subject(head.kind, head.origin.node, head.origin.rank, head.origin.local_rank, since=now)
+    origin, trouble = head.origin, incident.trouble
+    subject = Subject(head.kind, origin.node, origin.rank, origin.local_rank, since=now, trouble=trouble)
     return replace(incident, subjects=MappingProxyType({**subjects, subject.key: subjects.get(subject.key, subject)}))

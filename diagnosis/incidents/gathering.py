@@ -1,5 +1,6 @@
 """How one incident changes when a finding joins it; each function returns the incident after."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from diagnosis.findings import Cleared, Finding
@@ -25,20 +26,21 @@ def new_incident(name: str, trouble: str, event: str, finding: Finding, now: flo
         last_finding_at=now,
         attempt=finding.attempt,
     )
-    return _with_finding(incident, event, finding, now)
+    return _with_finding(incident, event, finding, now, trouble)
 
 
 def join(
-    incident: Incident, event: str, finding: Finding, now: float, settle_seconds: float
+    incident: Incident, trouble: str, event: str, finding: Finding, now: float, *, settle_seconds: float
 ) -> tuple[Incident, Reason]:
     """One more finding of the same trouble, and what kind of news it is."""
     key = subject_key(finding.kind, finding.origin)
     before = incident.subjects.get(key)
     is_again = finding.attempt > incident.attempt
     is_new_kind = finding.kind not in incident.kinds
-    after = _with_finding(incident, event, finding, now)
+    after = _with_finding(incident, event, finding, now, trouble)
     if is_worse(finding.severity, incident.severity):
-        return replace(after, severity=finding.severity, head=finding, attempt=finding.attempt), Reason.WORSE
+        after = head_with(after, trouble, finding)
+        return replace(after, severity=finding.severity, attempt=finding.attempt), Reason.WORSE
     if is_again:
         return replace(after, attempt=finding.attempt), Reason.AGAIN
     if before is not None and before.is_firing:
@@ -49,22 +51,46 @@ def join(
     return after, Reason.NEWS if is_late_news else Reason.JOINED
 
 
+def stand_beside(incident: Incident, trouble: str, event: str, finding: Finding, now: float) -> tuple[Incident, Reason]:
+    """A further trouble of the run is told in this thread; the louder one heads it."""
+    after = _with_finding(incident, event, finding, now, trouble)
+    after = replace(after, beside={**incident.beside, trouble: finding})
+    if is_worse(finding.severity, incident.severity):
+        after = head_with(after, trouble, finding)
+        return replace(after, severity=finding.severity, attempt=finding.attempt), Reason.WORSE
+    return after, Reason.FOLLOWED
+
+
+def head_with(incident: Incident, trouble: str, finding: Finding) -> Incident:
+    """This finding heads the thread; another trouble that did stands beside it from now on."""
+    others = {**incident.beside, incident.trouble: incident.head}
+    others.pop(trouble, None)
+    named = {key: replace(one, trouble=one.trouble or incident.trouble) for key, one in incident.subjects.items()}
+    return replace(incident, trouble=trouble, head=finding, beside=others, subjects=named)
+
+
 def rehead(incident: Incident, trouble: str, event: str, finding: Finding, now: float) -> Incident:
     """The cause of an incident was found: it heads the thread, what was said first is its consequence.
 
     A stalled run that went down is the same trouble later: why it stood is what was found while it stood.
     """
-    consequences = {**incident.consequences, incident.trouble: max(1, len(incident.subjects))}
+    consequences = {**incident.consequences, incident.trouble: max(1, len(incident.own))}
     emptied = replace(
         incident,
         trouble=trouble,
         head=_with_cause_of(incident, finding),
-        subjects={},
+        subjects=told_beside(incident),
+        beside={name: found for name, found in incident.beside.items() if name != trouble},
         consequences=consequences,
         severity=finding.severity if is_worse(finding.severity, incident.severity) else incident.severity,
         attempt=max(incident.attempt, finding.attempt),
     )
-    return _with_finding(emptied, event, finding, now)
+    return _with_finding(emptied, event, finding, now, trouble)
+
+
+def told_beside(incident: Incident) -> Mapping[str, Subject]:
+    """Whom the troubles beside its own concern."""
+    return {key: subject for key, subject in incident.subjects.items() if subject.trouble in incident.beside}
 
 
 def _with_cause_of(incident: Incident, finding: Finding) -> Finding:
@@ -106,7 +132,16 @@ def clear(incident: Incident, event: str, cleared: Cleared, now: float) -> Incid
         for key, subject in incident.subjects.items()
     }
     entry = Entry(event, now, "cleared", cleared.text, cleared.kind)
-    return replace(incident.with_event(event).with_entry(entry), subjects=subjects)
+    return _headed_by_what_fires(replace(incident.with_event(event).with_entry(entry), subjects=subjects))
+
+
+def _headed_by_what_fires(incident: Incident) -> Incident:
+    """Once its own trouble is over, the first of the others that is not heads the thread."""
+    firing = incident.firing_troubles
+    if not firing or incident.trouble in firing:
+        return incident
+    trouble = next((name for name in incident.beside if name in firing), incident.trouble)
+    return head_with(incident, trouble, incident.beside.get(trouble, incident.head))
 
 
 def is_earlier(finding: Finding, than: Finding) -> bool:
@@ -123,7 +158,7 @@ def is_earlier(finding: Finding, than: Finding) -> bool:
     )
 
 
-def _with_finding(incident: Incident, event: str, finding: Finding, now: float) -> Incident:
+def _with_finding(incident: Incident, event: str, finding: Finding, now: float, trouble: str) -> Incident:
     key = subject_key(finding.kind, finding.origin)
     before = incident.subjects.get(key)
     if before is not None and before.is_firing:
@@ -136,6 +171,7 @@ def _with_finding(incident: Incident, event: str, finding: Finding, now: float) 
             local_rank=finding.origin.local_rank,
             since=now,
             count=1 if before is None else before.count + 1,
+            trouble=trouble,
         )
     after = replace(
         incident.with_event(event), subjects={**incident.subjects, key: subject}, last_finding_at=now, changed_at=now

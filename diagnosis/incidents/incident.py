@@ -43,6 +43,8 @@ class Subject:
     """Unix seconds when it was first received."""
     is_firing: bool = True
     count: int = 1
+    trouble: str = ""
+    """Whose it is; empty in records of earlier versions: the incident's own."""
 
     @property
     def key(self) -> str:
@@ -86,6 +88,8 @@ class Incident:
     subjects: Mapping[str, Subject] = field(default_factory=dict)
     consequences: Mapping[str, int] = field(default_factory=dict)
     """Trouble this one explains → how many findings of it stayed unsaid."""
+    beside: Mapping[str, Finding] = field(default_factory=dict)
+    """Other troubles of the run that are told in this thread → the first finding of each."""
     entries: tuple[Entry, ...] = ()
     events: tuple[str, ...] = ()
     calls: Mapping[str, str] = field(default_factory=dict)
@@ -117,14 +121,33 @@ class Incident:
         return tuple(subject for subject in self.subjects.values() if subject.is_firing)
 
     @property
+    def troubles(self) -> tuple[str, ...]:
+        """Its own trouble, and those told beside it."""
+        return (self.trouble, *self.beside)
+
+    @property
+    def firing_troubles(self) -> frozenset[str]:
+        """Those of its troubles that are not over."""
+        return frozenset(subject.trouble or self.trouble for subject in self.firing)
+
+    def told_of(self, subject: Subject) -> Finding:
+        """The finding that tells of the trouble a subject is in."""
+        return self.beside.get(subject.trouble, self.head)
+
+    @property
+    def own(self) -> tuple[Subject, ...]:
+        """Whom its own trouble concerns, without those told beside it."""
+        return tuple(subject for subject in self.subjects.values() if subject.trouble in ("", self.trouble))
+
+    @property
     def ranks(self) -> tuple[int, ...]:
-        """Every rank concerned so far, in order."""
-        return tuple(sorted({subject.rank for subject in self.subjects.values() if subject.rank is not None}))
+        """Every rank its own trouble concerned so far, in order."""
+        return tuple(sorted({subject.rank for subject in self.own if subject.rank is not None}))
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """Every node concerned so far, in order."""
-        return tuple(sorted({subject.node for subject in self.subjects.values() if subject.node is not None}))
+        """Every node its own trouble concerned so far, in order."""
+        return tuple(sorted({subject.node for subject in self.own if subject.node is not None}))
 
     @property
     def kinds(self) -> tuple[str, ...]:

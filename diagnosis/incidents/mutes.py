@@ -37,5 +37,5 @@ class Mute:
             and self.run in ("", incident.run)
             and self.trouble in ("", incident.trouble)
             and self.incident in ("", incident.id)
-            and (not self.node or incident.nodes == (self.node,))
+            and (not self.node or {one.node for one in incident.subjects.values() if one.node} == {self.node})
         )

@@ -16,12 +16,19 @@ from diagnosis.incidents.announcements import (
     Updated,
 )
 from diagnosis.incidents.explaining import EXPLANATION, asks_for_a_cause, take_explanation
-from diagnosis.incidents.gathering import clear, explain, join, new_incident, note, rehead
+from diagnosis.incidents.gathering import clear, explain, join, new_incident, note, rehead, stand_beside
 from diagnosis.incidents.habits import Habits
 from diagnosis.incidents.incident import Entry, Incident, State, incident_id
 from diagnosis.incidents.mutes import Mute
 from diagnosis.incidents.people import Act
-from diagnosis.incidents.troubles import AFTERMATH, TROUBLES, explains, is_aftermath, trouble_of
+from diagnosis.incidents.troubles import (
+    AFTERMATH,
+    TROUBLES,
+    are_of_one_night,
+    explains,
+    is_aftermath,
+    trouble_of,
+)
 
 Said = list[Announcement | Noted]
 
@@ -130,14 +137,15 @@ class Tracker:
         if owed is None:
             return [Noted((event,), Reason.KNOWN, known)]
         if isinstance(verdict, Cleared):
-            return [Resolved(known, Reason(owed), now, (event,), text=verdict.text)]
+            kind = Updated if owed == Reason.PARTLY_OVER else Resolved
+            return [kind(known, Reason(owed), now, (event,), text=verdict.text)]
         return [Updated(known, Reason(owed), now, (event,), verdict)]
 
     def _receive_trouble(self, event: str, finding: Finding, now: float) -> Said:
         trouble = trouble_of(finding)
         same = self._newest(finding.origin.run, trouble)
-        if same and same.is_open:
-            return self._join(same, event, finding, now)
+        if same and same.is_open and (same.trouble == trouble or trouble in same.firing_troubles):
+            return self._join(same, trouble, event, finding, now)
         cause = self._cause_of(finding.origin.run, trouble, now)
         if cause:
             after, reason = explain(cause, trouble, event, finding, now)
@@ -145,9 +153,14 @@ class Tracker:
         consequences = [found for found in self.open_of(finding.origin.run) if explains(trouble, found.trouble)]
         if consequences:
             return self._rehead(consequences, trouble, event, finding, now)
+        story = self._story_of(finding, trouble, now)
+        if story:
+            after, reason = stand_beside(story, trouble, event, finding, now)
+            return self._store(after, reason, now, event, finding) if after.is_announced else self._open(after, now)
         within = self._habits.reopen_within_seconds
         # Clocks of two machines: the trouble may seem to come back before it was over.
-        if same and same.resolved_at is not None and within > 0 and now - same.resolved_at <= within:
+        is_back = same is not None and same.resolved_at is not None and now - same.resolved_at <= within
+        if same and is_back and within > 0 and same.trouble == trouble:
             return self._reopen(same, event, finding, now)
         return self._open(new_incident(incident_id(finding.origin.run, event), trouble, event, finding, now), now)
 
@@ -167,7 +180,7 @@ class Tracker:
     def _receive_note(self, event: str, finding: Finding, now: float) -> Said:
         trouble = trouble_of(finding)
         for incident in reversed(self.open_of(finding.origin.run)):
-            related = incident.trouble == trouble or explains(incident.trouble, trouble)
+            related = trouble in incident.troubles or any(explains(one, trouble) for one in incident.troubles)
             if related and is_aftermath(finding):
                 after, reason = explain(incident, AFTERMATH, event, finding, now)
                 return self._store(after, reason, now, event) if after.is_announced else self._open(after, now)
@@ -179,16 +192,29 @@ class Tracker:
 
     def _receive_cleared(self, event: str, cleared: Cleared, now: float) -> Said:
         trouble = TROUBLES.get(cleared.kind, cleared.kind)
-        for incident in self.open_of(cleared.origin.run):
-            if incident.trouble == trouble or cleared.kind in incident.kinds:
-                after = clear(incident, event, cleared, now)
-                if after.firing:
-                    return self._store(after, Reason.JOINED, now, event)
-                return self._resolve(after, Reason.RECOVERED, cleared.text, now, event)
-        return [Noted((event,), Reason.KNOWN)]
+        incident = self._cleared_by(cleared, trouble)
+        if incident is None:
+            return [Noted((event,), Reason.KNOWN)]
+        after = clear(incident, event, cleared, now)
+        if not after.firing:
+            return self._resolve(after, Reason.RECOVERED, cleared.text, now, event)
+        is_part = after.firing_troubles != incident.firing_troubles
+        reason = Reason.PARTLY_OVER if is_part else Reason.JOINED
+        return self._store(after, reason, now, event, text=cleared.text)
 
-    def _join(self, incident: Incident, event: str, finding: Finding, now: float) -> Said:
-        after, reason = join(incident, event, finding, now, self._habits.settle_seconds)
+    def _cleared_by(self, cleared: Cleared, trouble: str) -> Incident | None:
+        """The open incident that a word that something is over concerns; one in which it still fires goes first."""
+        about = [
+            found
+            for found in self.open_of(cleared.origin.run)
+            if found.trouble == trouble or cleared.kind in found.kinds
+        ]
+        firing = (found for found in about if any(one.kind == cleared.kind for one in found.firing))
+        return next(firing, about[0] if about else None)
+
+    def _join(self, incident: Incident, trouble: str, event: str, finding: Finding, now: float) -> Said:
+        settle = self._habits.settle_seconds
+        after, reason = join(incident, trouble, event, finding, now, settle_seconds=settle)
         if not after.is_announced:
             return self._open(after, now)
         if reason is Reason.KNOWN:
@@ -198,7 +224,8 @@ class Tracker:
 
     def _rehead(self, consequences: list[Incident], trouble: str, event: str, finding: Finding, now: float) -> Said:
         """The cause came after its consequence: it takes over the oldest thread, the others are explained by it."""
-        oldest, *others = consequences
+        oldest, *younger = consequences
+        others = [found for found in younger if all(explains(trouble, one) for one in found.firing_troubles)]
         after = rehead(oldest, trouble, event, finding, now)
         said: Said = []
         for other in others:
@@ -230,7 +257,7 @@ class Tracker:
         return self._open(incident, now)
 
     def _reopen(self, incident: Incident, event: str, finding: Finding, now: float) -> Said:
-        after, _ = join(incident, event, finding, now, self._habits.settle_seconds)
+        after, _ = join(incident, incident.trouble, event, finding, now, settle_seconds=self._habits.settle_seconds)
         entry = Entry(event, now, "reopened", finding.text, finding.kind)
         after = after.with_entry(entry, state=State.OPEN, resolved_at=None, resolved_because="", acknowledged_by="")
         after = replace(after, resolved_by="", reminders=self._reminders_until(after, now))
@@ -302,7 +329,14 @@ class Tracker:
         return [Updated(incident, reason, now)] if incident.is_announced else []
 
     def _store(
-        self, incident: Incident, reason: Reason, now: float, event: str, finding: Finding | None = None
+        self,
+        incident: Incident,
+        reason: Reason,
+        now: float,
+        event: str,
+        finding: Finding | None = None,
+        *,
+        text: str = "",
     ) -> Said:
         self._incidents[incident.id] = incident
         if not incident.is_announced:
@@ -313,20 +347,36 @@ class Tracker:
         if reason in REPLIES:
             incident = incident.calling(event, reason)
             self._incidents[incident.id] = incident
-        return [Updated(incident, reason, now, (event,), finding)]
+        return [Updated(incident, reason, now, (event,), finding, text)]
 
     def _knower_of(self, event: str, run: str) -> Incident | None:
         mine = (incident for incident in self._incidents.values() if incident.run == run)
         return next((incident for incident in mine if incident.knows(event)), None)
 
     def _newest(self, run: str, trouble: str) -> Incident | None:
-        found = [item for item in self._incidents.values() if item.run == run and item.trouble == trouble]
+        found = [item for item in self._incidents.values() if item.run == run and trouble in item.troubles]
         return max(found, key=lambda item: (item.is_open, item.opened_at), default=None)
 
     def _cause_of(self, run: str, trouble: str, now: float) -> Incident | None:
         for incident in self.open_of(run):
             is_fresh = now - incident.last_finding_at <= self._habits.inhibit_for_seconds
-            if is_fresh and explains(incident.trouble, trouble):
+            if is_fresh and any(explains(one, trouble) for one in incident.troubles):
+                return incident
+        return None
+
+    def _story_of(self, finding: Finding, trouble: str, now: float) -> Incident | None:
+        """The open incident that a further trouble belongs to: so soon after it, or because the one comes of the other.
+
+        Nobody is called a second time there, so what a person has muted, or what called nobody yet, is no such story.
+        """
+        for incident in self.open_of(finding.origin.run):
+            if incident.is_muted(now) or finding.attempt > incident.attempt:
+                continue
+            if now - incident.opened_at <= self._habits.settle_seconds:
+                return incident
+            is_fresh = now - incident.last_finding_at <= self._habits.inhibit_for_seconds
+            belongs = any(are_of_one_night(one, trouble) or explains(trouble, one) for one in incident.troubles)
+            if is_fresh and belongs and incident.severity is Severity.CRITICAL:
                 return incident
         return None
 

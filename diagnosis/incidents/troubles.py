@@ -73,6 +73,10 @@ EXPLAINS: Mapping[str, frozenset[str]] = MappingProxyType(
 `rank_crash` and `collective_hang` explain each other: whichever was announced first keeps the thread.
 """
 
+_STANDS = frozenset({"stall", "run_down", Category.COLLECTIVE_HANG, Category.RANK_CRASH, Category.NETWORK_FAULT})
+SAME_NIGHT: Mapping[str, frozenset[str]] = MappingProxyType({Category.NAN_INF: _STANDS, Category.LOSS_SPIKE: _STANDS})
+"""Trouble → what often comes of it and needs words of its own: told in its thread, under the page that was sent."""
+
 
 def trouble_of(finding: Finding) -> str:
     """The trouble a finding belongs to."""
@@ -90,3 +94,8 @@ def is_aftermath(finding: Finding) -> bool:
 def explains(cause: str, consequence: str) -> bool:
     """Whether one trouble is enough to explain another."""
     return consequence in EXPLAINS.get(cause, frozenset())
+
+
+def are_of_one_night(one: str, other: str) -> bool:
+    """Whether two troubles of a run are one story, whichever was seen first."""
+    return other in SAME_NIGHT.get(one, frozenset()) or one in SAME_NIGHT.get(other, frozenset())

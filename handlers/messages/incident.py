@@ -1,7 +1,7 @@
 """The root message of an incident: what, where, since when, how sure, what to do. It is edited in place."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from diagnosis import wording
@@ -19,6 +19,7 @@ from handlers.names import typed
 
 MOST_STEPS = 3
 MOST_CHANGES = 5
+MOST_BESIDE = 4
 LONGEST_TITLE = 300
 MOST_NAMED = 6
 """Ranks or nodes named one by one; more are counted."""
@@ -47,7 +48,8 @@ def root(incident: Incident, facts: RunFacts = NO_FACTS, *, note: Phrase = NOTHI
     head = incident.head
     parts: list[Block | None] = [
         context(_repeat()) if is_repeat else None,
-        lines([*_what_was_good(head), *_what_the_line_says(head), *_checkpoint(head), *_what_followed(incident)]),
+        lines(_beside(incident)),
+        lines([*_what_was_good(head), *what_the_line_says(head), *_checkpoint(head), *_what_followed(incident)]),
         lines(_changes(head)),
         *evidence(head.evidence, telling=telling(head)),
         lines(_next(incident, facts)) if incident.is_open else None,
@@ -196,7 +198,8 @@ _LINE_SAYS: Mapping[str, str] = {
 }
 
 
-def _what_the_line_says(head: Finding) -> list[Phrase]:
+def what_the_line_says(head: Finding) -> list[Phrase]:
+    """The numbers in its line, and what the nodes told of the cause."""
     details = head.details
     told = [
         say(form, value=details[name])
@@ -220,6 +223,22 @@ def _changes(head: Finding) -> list[Phrase]:
     ]
 
 
+def _beside(incident: Incident) -> list[Phrase]:
+    """The other troubles of the run that are told in this thread, each with whether it is over."""
+    firing, told = incident.firing_troubles, []
+    for trouble, finding in list(incident.beside.items())[:MOST_BESIDE]:
+        place = finding_place(finding)
+        goes_on = trouble in firing and incident.is_open
+        said = say(
+            "{mark} Also: *{what}* ({moment})" if goes_on else "{mark} Also, over again: {what} ({moment})",
+            mark="❗" if goes_on else "✅",
+            what=Clause(what(finding)),
+            moment=Moment(finding.seen_at if finding.seen_at is not None else incident.changed_at),
+        )
+        told.append(join([said, place], " · "))
+    return told
+
+
 def _what_followed(incident: Incident) -> list[Phrase]:
     if not incident.consequences:
         return []
@@ -240,6 +259,13 @@ def _next(incident: Incident, facts: RunFacts) -> list[Phrase]:
         ranks = max(1, len(incident.ranks))
         known = next_steps(head, ranks=ranks, world_size=facts.world_size)
         steps = [step.replace("`/stall`", stall) for step in known]
+    return what_to_do(steps)
+
+
+def what_to_do(steps: Sequence[str]) -> list[Phrase]:
+    """At most three steps, under their title; nothing where there are none."""
+    if not steps:
+        return []
     return [say("What to do:"), *(say("• {step}", step=with_code(step)) for step in steps[:MOST_STEPS])]
 
 

@@ -1,17 +1,19 @@
 """The lines below a root message: said only when something changed."""
 
 from diagnosis import wording
+from diagnosis.findings import Finding
 from diagnosis.incidents import Announcement, Reason
 from diagnosis.stall import Outcome
-from handlers.messages.blocks import Message, actions, button, evidence, message
+from handlers.messages.blocks import Block, Message, actions, button, evidence, lines, message
 from handlers.messages.care import ACKNOWLEDGE
 from handlers.messages.excerpts import telling
-from handlers.messages.incident import finding_place, what
+from handlers.messages.incident import finding_place, what, what_the_line_says, what_to_do
 from handlers.messages.phrase import NOTHING, Clause, Person, Phrase, say
 from handlers.names import typed
 
 _NEWS = {
     Reason.NEWS: "Also: *{what}*{place}.",
+    Reason.FOLLOWED: "Now also: *{what}*{place}.",
     Reason.WORSE: "Now critical: *{what}*{place}.",
     Reason.CAUSE_FOUND: "Cause found: *{what}*{place}. What was said above only follows from it.",
     Reason.AGAIN: "Again, in a later attempt of the run: *{what}*{place}.",
@@ -28,6 +30,7 @@ _OVER = {
 }
 
 
+_CALLS_ITS_OWNER = frozenset({Reason.FOLLOWED, Reason.WORSE})
 _BY_PEOPLE = {
     Reason.NOTED: "{who} notes: {text}",
     Reason.RELEASED: "{who} gave it back; nobody has it now.",
@@ -45,7 +48,12 @@ def reply(said: Announcement) -> Message:
         is_later_state = said.reason is Reason.CAUSE_FOUND and said.finding.kind == Outcome.RUN_DOWN
         form = _DOWN_NOW if is_later_state else _NEWS[said.reason]
         head = say(form, what=Clause(what(said.finding)), place=at)
-        return message(head, *evidence(said.finding.evidence, most=2, telling=telling(said.finding)))
+        if said.reason in _CALLS_ITS_OWNER and incident.acknowledged_by:
+            head = say("{head} {who}, you have it.", head=head, who=Person(incident.acknowledged_by))
+        return message(head, *_shown(said.finding, is_whole=said.reason is Reason.FOLLOWED))
+    if said.reason is Reason.PARTLY_OVER:
+        text = Clause(said.text.rstrip(".") or "it no longer shows")
+        return message(say("Over: {text}. Still open: *{what}*.", text=text, what=Clause(what(incident.head))))
     if said.reason in _OVER:
         took = wording.duration(max(0.0, said.at - incident.opened_at))
         text = Clause(said.text.rstrip(".") or "it no longer shows")
@@ -65,6 +73,15 @@ def reply(said: Announcement) -> Message:
     head = say("Still open after {took}, and nobody has it: {what}.", took=took, what=Clause(what(incident.head)))
     row = [button("I have it", ACKNOWLEDGE, incident.id)]
     return message(head, actions(f"reminder/{incident.id}/{incident.reminders}", row))
+
+
+def _shown(finding: Finding, *, is_whole: bool) -> list[Block | None]:
+    """Its lines; of a trouble that has no root of its own also what was found out about it, and what to do."""
+    shown: list[Block | None] = [*evidence(finding.evidence, most=2, telling=telling(finding))]
+    if not is_whole:
+        return shown
+    steps = finding.details.get("next", "").splitlines()
+    return [lines(what_the_line_says(finding)), *shown, lines(what_to_do(steps))]
 
 
 def chart_missing(run: str, why: str, command: str) -> Message:

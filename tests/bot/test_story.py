@@ -115,6 +115,37 @@ async def test_a_critical_incident_calls_people_once(workspace, bot, registry, p
     assert "<!here>" not in str(workspace.messages()[0]["blocks"])
 
 
+async def test_one_night_is_one_page(workspace, bot, registry, publish, finding):
+    """NaN, then the run stands: one root, one `@here`; the stall is told in the thread, and the root says it, too."""
+    await publish(finding())
+    await settled(registry, 1)
+    await publish(finding("stalled", rank=5, text="stalled at step 41,205, no progress for 10 min"))
+    await settled(registry, 2, 20)
+
+    (root,) = await workspace.until(
+        lambda: [one for one in workspace.messages() if "❗ Also: *stalled" in str(one["blocks"])]
+    )
+    (reply,) = workspace.replies(root["ts"])
+    posted = [call.args for call in workspace.calls_of("chat.postMessage")]
+
+    assert reply["text"].startswith("Now also: *stalled at step 41,205")
+    assert sum("<!here>" in str(one.get("text")) for one in posted) == 1
+    assert not any(one.get("reply_broadcast") for one in posted)
+
+
+async def test_a_reply_that_calls_is_seen_in_the_channel(workspace, bot, registry, publish, finding):
+    """A warning that turned critical: in a thread nobody would be called who does not follow it."""
+    await publish(finding("loss_spike", severity=Severity.WARNING))
+    await settled(registry, 1, 20)
+    await publish(finding("divergence"))
+    await settled(registry, 2, 20)
+
+    (calling,) = [one.args for one in workspace.calls_of("chat.postMessage") if "<!here>" in str(one.args.get("text"))]
+
+    assert calling["thread_ts"]
+    assert calling["reply_broadcast"]
+
+
 async def test_what_helped_then_is_said_now(workspace, bot, registry, publish, finding):
     """The root links the earlier thread, and repeats how it was closed."""
     await a_run(registry)

@@ -96,6 +96,11 @@ INCIDENTS: Mapping[str, str] = MappingProxyType(
         "Sort": "排序",
         # Lines in the thread.
         "Also: *{what}*{place}.": "另外： *{what}* {place}。",
+        "Now also: *{what}*{place}.": "现在又出现： *{what}* {place}。",
+        "{head} {who}, you have it.": "{head}{who}，这由你负责。",
+        "Over: {text}. Still open: *{what}*.": "已结束：{text}。仍未解决： *{what}* 。",
+        "{mark} Also: *{what}* ({moment})": "{mark} 另外： *{what}* （{moment}）",
+        "{mark} Also, over again: {what} ({moment})": "{mark} 另外（已结束）：{what}（{moment}）",
         "Now critical: *{what}*{place}.": "升级为严重： *{what}* {place}。",
         "Cause found: *{what}*{place}. What was said above only follows from it.": (
             "找到原因： *{what}* {place}。上面所说只是它的后果。"

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.workspace.mrkdwn import links, pings
-from diagnosis.findings import Finding, Severity
+from diagnosis.findings import Cleared, Finding, Severity
 from diagnosis.incidents import Mute, Reason, Tracker, Updated
 from diagnosis.observations import Evidence, Origin
 from handlers.messages.blocks import LONGEST_BLOCKS, LONGEST_TEXT, weight
-from handlers.messages.incident import RunFacts, rank_place, root
+from handlers.messages.incident import RunFacts, headline, rank_place, root
 from handlers.messages.phrase import say
 from handlers.messages.replies import reply
 from tests.handlers.messages.test_escaping import ATTACKS
@@ -177,8 +177,53 @@ def test_a_possible_repeat_is_labelled():
     assert "This may be a repeat" in words(root(opened(NAN), is_repeat=True))
 
 
+STALL = Finding(
+    "stalled",
+    Severity.CRITICAL,
+    Origin("run42", "node02", 5),
+    "stalled at step 41,205, no progress for 10 min",
+    step=41_205,
+    seen_at=NOW + 600,
+    details={
+        "more": "Storage or a file lock holds it up: rank 5 (node02) stopped first.",
+        "next": "Find who holds the lock.",
+    },
+)
+
+
+def test_a_second_trouble_is_told_below_the_first():
+    """The reply has all that a root of its own would have; the root says it in one line, and whether it is over."""
+    tracker = Tracker()
+    opened(NAN, tracker)
+    (then,) = tracker.receive("e2", STALL, NOW + 600)
+    (over,) = tracker.receive("e3", Cleared("stalled", Origin("run42"), "progress again, at step 41,206"), NOW + 900)
+
+    line = reply(then)
+    first, later = words(root(then.incident)), words(root(over.incident))
+
+    assert line.text == "Now also: *stalled at step 41,205, no progress for 10 min*, rank 5 (node02)."
+    assert "rank 5 (node02) stopped first" in words(line)
+    assert "• Find who holds the lock." in words(line)
+    assert "❗ Also: *stalled at step 41,205, no progress for 10 min* (" in first
+    assert "rank 139 (node17, local 3)" in headline(then.incident).plain
+    assert "✅ Also, over again: stalled at step 41,205" in later
+    assert reply(over).text == ("Over: progress again, at step 41,206. Still open: *loss is NaN since step 41,200*.")
+
+
+def test_a_second_trouble_calls_whoever_has_the_first():
+    """Nobody else is called again, and they must hear of it."""
+    tracker = Tracker()
+    incident = opened(NAN, tracker)
+    tracker.acknowledge(incident.id, "U0ALICE", NOW + 60)
+
+    (then,) = tracker.receive("e2", STALL, NOW + 600)
+
+    assert "<@U0ALICE>, you have it." in reply(then).text
+
+
 @pytest.mark.parametrize(
-    "reason", [Reason.NEWS, Reason.WORSE, Reason.CAUSE_FOUND, Reason.AGAIN, Reason.REOPENED, Reason.NOTE]
+    "reason",
+    [Reason.NEWS, Reason.FOLLOWED, Reason.WORSE, Reason.CAUSE_FOUND, Reason.AGAIN, Reason.REOPENED, Reason.NOTE],
 )
 def test_every_reason_to_reply_has_a_sentence(reason):
     """What is news is said with its place and its line."""
