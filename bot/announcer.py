@@ -90,7 +90,7 @@ class Announcer:
         self._channel = channel
         self._fallback = fallback_channel or channel
         self._edit_interval = edit_interval_seconds
-        self._books = Books(registry)
+        self._books = Books(registry, lambda: once.lease.is_held)
         self._teller = Teller(
             registry, slack, tracker, once, self._books, prefix=prefix, mention=mention, workspace_url=workspace_url
         )
@@ -139,7 +139,7 @@ class Announcer:
             self._books.events[event.id] = event
         for item in said:
             if isinstance(item, Noted):
-                self._start(self._books.note(item))
+                self._start(self._note(item))
             else:
                 self._put(await self._channel_of(item.incident), self._revived(item))
 
@@ -172,13 +172,15 @@ class Announcer:
     @property
     def unsaid(self) -> set[str]:
         """The incidents of which something waits or is being said: they must be known until that is done."""
-        return self._in_hand.union(*(outbox.waiting for outbox in self._outboxes.values()))
+        return self._in_hand.union(self._books.owing, *(outbox.waiting for outbox in self._outboxes.values()))
 
     def tidy(self) -> None:
         """Forget what is over and shown."""
         over = [name for name in self._books.records if self._tracker.get(name) is None]
+        if over:
+            self._books.forget(over)
+            self._start(self._books.finish(over))
         for name in over:
-            del self._books.records[name]
             self._channels.pop(name, None)
             self._reroutes.pop(name, None)
             self._fresh_until.pop(name, None)
@@ -201,6 +203,12 @@ class Announcer:
                 self._fresh_waits[name] = min(LONGEST_REFRESH_SECONDS, waited * 1.5)
                 self._fresh_until[name] = now + self._fresh_waits[name]
                 self._touch(self._channels.get(name, record.channel), name)
+
+    async def _note(self, noted: Noted) -> None:
+        try:
+            await self._books.note(noted)
+        except LeaseLost as lost:
+            self._lose(lost)
 
     def _put(self, channel: str, said: Announcement) -> None:
         if isinstance(said, Opened):
@@ -240,7 +248,8 @@ class Announcer:
         """Do what waits in one channel, for as long as the reign lasts."""
         outbox, news = self._outboxes[channel], self._news[channel]
         busy: dict[str, Act] = {}
-        while not self._is_stopping:
+        # Whose right is gone begins nothing more: a reply whose root was not told would be settled, having no thread.
+        while not self._is_stopping and not self.lost.is_set():
             news.clear()
             now = time.monotonic()
             while len(busy) < AT_ONCE:
@@ -266,6 +275,17 @@ class Announcer:
                 await asyncio.wait_for(news.wait(), None if due is None else max(due, 0.01))
 
     async def _do(self, channel: str, work: Work) -> None:
+        try:
+            await self._say(channel, work)
+        except LeaseLost as lost:
+            self._outboxes[channel].put_back(work, time.monotonic(), 0.0)
+            self._lose(lost)
+
+    def _lose(self, lost: LeaseLost) -> None:
+        logger.warning("%s", lost)
+        self.lost.set()
+
+    async def _say(self, channel: str, work: Work) -> None:
         outbox = self._outboxes[channel]
         before = self._books.records.get(work.incident)
         root = before.ts if before is not None else None
@@ -281,9 +301,8 @@ class Announcer:
                 self._charts.want(record)
             elif record is not None:
                 self._charts.changed(record)
-        except LeaseLost as lost:
-            logger.warning("%s", lost)
-            self.lost.set()
+        except LeaseLost:
+            raise
         except ChannelRefused as refused:
             self._reroute(channel, work, str(refused))
         except ThreadGone:
@@ -349,7 +368,7 @@ class Announcer:
             if name and await self._registry.ledger.failed(
                 self._books.events[name], f"{type(failure).__name__}: {failure}"
             ):
-                self._books.events.pop(name, None)
+                self._books.give_up(name, work.incident)
                 return
         if name or work.act is Act.EDIT:
             self._outboxes[channel].put_back(work, time.monotonic(), 5.0)

@@ -1,12 +1,18 @@
-"""What was shown, written down: the record of each incident, then the ledger of its findings."""
+"""What was shown, written down: the record of each incident, then the ledger of its findings.
+
+A record keeps of its incident's calls only those that were not answered yet: what is still owed to its thread. As long
+as one is owed, whoever takes over must know the incident, open or over, however many came after it.
+"""
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from bot import records
-from bot.once import Told
+from bot.once import LeaseLost, Told
 from bot.records import Record
 from diagnosis.incidents import Incident, Noted, Reason
 from registry import Registry
@@ -20,38 +26,43 @@ logger = logging.getLogger(__name__)
 class Books:
     """The findings that are not settled yet, and the records of incidents."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, may_write: Callable[[], bool] = lambda: True) -> None:
         self._registry = registry
+        self._may_write = may_write
+        self._answered: defaultdict[str, set[str]] = defaultdict(set)
+        """Incident → its findings that this reign told or settled."""
         self.events: dict[str, Event] = {}
         self.records: dict[str, Record] = {}
 
+    @property
+    def owing(self) -> set[str]:
+        """The incidents of which something is still to be said, by their records."""
+        return {name for name, record in self.records.items() if record.incident.calls}
+
     async def keep(self, record: Record, events: Iterable[str], told: Told, *, is_new: bool = False) -> None:
         """Write down what was shown; until that is done the findings stay open, and are looked for after a crash."""
-        self.records[record.incident.id] = record
         told_now = tuple(events)
-        # Over and not said yet: however many came after it, whoever takes over must know it to say so.
-        is_owing = any(name in self.events and name not in told_now for name in record.incident.calls)
-        await _insist(lambda: records.save(self._registry, record, is_new=is_new, is_owing=is_owing))
+        self._answered[record.incident.id].update(told_now)
+        record = self._put(record)
+        await self._insist(lambda: records.save(self._registry, record, is_new=is_new))
         note = "possible repeat" if told.is_repeat else ""
         await self.settle(told_now, Place(told.channel, told.ts, record.incident.id, note))
+        if not record.incident.is_open and not record.incident.calls:
+            await self._insist(lambda: self._registry.incidents.finish([record.incident.id]))
 
     async def remember(self, incident: Incident) -> None:
         """Write down how an incident stands, although its root does not show it yet."""
         record = self.records.get(incident.id)
         if record is None or record.ts is None:
             return
-        record = replace(record, incident=incident, is_dirty=True)
-        self.records[incident.id] = record
-        is_owing = any(name in self.events for name in record.incident.calls)
-        await records.save(self._registry, record, is_owing=is_owing)
+        await records.save(self._registry, self._put(replace(record, incident=incident, is_dirty=True)))
 
     async def note(self, noted: Noted) -> None:
         """Settle without a word; a muted incident is written down first."""
         incident = noted.incident
         if incident is not None and noted.reason is Reason.MUTED:
-            record = replace(self.records.get(incident.id) or Record(incident), incident=incident)
-            self.records[incident.id] = record
-            await _insist(lambda: records.save(self._registry, record))
+            record = self._put(replace(self.records.get(incident.id) or Record(incident), incident=incident))
+            await self._insist(lambda: records.save(self._registry, record))
         await self.settle(noted.events, Place(incident=incident.id if incident else None, note=noted.reason))
 
     async def settle(self, events: Iterable[str], place: Place) -> None:
@@ -60,20 +71,50 @@ class Books:
             event = self.events.get(name)
             if event is not None:
                 await self._deliver(event, place)
-                self.events.pop(name, None)
+                self.give_up(name, place.incident)
+
+    def give_up(self, name: str, incident: str | None) -> None:
+        """Nothing more is to be said of this finding."""
+        self.events.pop(name, None)
+        if incident is not None and incident in self.records:
+            self._answered[incident].add(name)
+            self._put(self.records[incident])
+
+    def forget(self, incidents: Iterable[str]) -> None:
+        """These are over and told."""
+        for name in incidents:
+            self.records.pop(name, None)
+            self._answered.pop(name, None)
+
+    async def finish(self, incidents: Sequence[str]) -> None:
+        """Write that these are over and told, where a bot was killed before it did."""
+        with suppress(RegistryError):
+            await self._registry.incidents.finish(incidents)
+
+    def _put(self, record: Record) -> Record:
+        """Remember a record, with nothing owed that was told."""
+        answered = self._answered[record.incident.id]
+        calls = {name: reason for name, reason in record.incident.calls.items() if name not in answered}
+        record = replace(record, incident=replace(record.incident, calls=calls))
+        self.records[record.incident.id] = record
+        return record
 
     async def _deliver(self, event: Event, place: Place) -> None:
-        await _insist(lambda: self._registry.ledger.delivered(event, place))
+        await self._insist(lambda: self._registry.ledger.delivered(event, place))
 
+    async def _insist(self, write: Callable[[], Awaitable[object]]) -> None:
+        """Slack has shown it: nothing but writing it down may follow, however long the registry is away.
 
-async def _insist(write: Callable[[], Awaitable[object]]) -> None:
-    """Slack has shown it: nothing but writing it down may follow, however long the registry is away."""
-    wait = 0.1
-    while True:
-        try:
-            await write()
-            return
-        except RegistryError as away:
-            logger.warning("Shown, but not written down yet: %s", away)
-        await asyncio.sleep(wait)
-        wait = min(5.0, wait * 2)
+        Raises LeaseLost: another bot may know more by now, and must not find it overwritten by what we knew.
+        """
+        wait = 0.1
+        while True:
+            if not self._may_write():
+                raise LeaseLost("the right to announce passed to another bot before this was written down")
+            try:
+                await write()
+                return
+            except RegistryError as away:
+                logger.warning("Shown, but not written down yet: %s", away)
+            await asyncio.sleep(wait)
+            wait = min(5.0, wait * 2)

@@ -27,8 +27,8 @@ class Record:
     """Its thread is one that a forgotten incident had opened: that root tells of more, and is left as it is."""
 
 
-async def save(registry: Registry, record: Record, *, is_new: bool = False, is_owing: bool = False) -> None:
-    """Write what was shown, and whether more of it is to be said; doing it twice is harmless.
+async def save(registry: Registry, record: Record, *, is_new: bool = False) -> None:
+    """Write what was shown; doing it twice is harmless.
 
     Only a new record says what becomes of its chart.
     """
@@ -49,15 +49,12 @@ async def save(registry: Registry, record: Record, *, is_new: bool = False, is_o
         "incident": wire.plain(incident),
     } | ({"chart": record.chart} if is_new else {})
     timeline = {entry.event: wire.plain(entry) for entry in incident.entries}
-    await registry.incidents.save(
-        incident.id, incident.run, fields, is_open=incident.is_open, is_owing=is_owing, timeline=timeline
-    )
+    await registry.incidents.save(incident.id, incident.run, fields, is_open=incident.is_open, timeline=timeline)
 
 
 async def save_chart(registry: Registry, record: Record, chart: str) -> None:
     """Write what became of the chart."""
-    incident = record.incident
-    await registry.incidents.save(incident.id, incident.run, {"chart": chart}, is_open=incident.is_open)
+    await registry.incidents.amend(record.incident.id, {"chart": chart})
 
 
 def read(fields: Mapping[str, Any]) -> Record | None:

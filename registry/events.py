@@ -145,6 +145,10 @@ class Events:
             [("XRANGE", keys.events(stream), f"({after[stream]}-0", "+", "COUNT", count) for stream in streams],
             raising=False,
         )
+        away = [page for page in pages if isinstance(page, RegistryAway)]
+        if away and len(away) == len(pages):
+            # Nothing there and nobody who answers are not the same: a reader would believe that it is at the end.
+            raise away[0]
         events: list[Event] = []
         for stream, page in zip(streams, pages, strict=True):
             if isinstance(page, Exception):

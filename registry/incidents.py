@@ -24,12 +24,11 @@ class Incidents:
         fields: Mapping[str, Any],
         *,
         is_open: bool = True,
-        is_owing: bool = False,
         timeline: Mapping[str, Any] | None = None,
     ) -> None:
         """Write fields of an incident (others stay) and entries of its timeline, keyed by finding ids.
 
-        One that is over and of which something is still to be said (`is_owing`) stays among the unfinished ones.
+        It stands among the unfinished ones from now on, until `finish`: one that is over may still have to be told.
         Saving the same again changes nothing. An entry of the timeline that is there already stays as it is.
         """
         now = await self._clock.estimate()
@@ -52,8 +51,19 @@ class Incidents:
             ]
         )
         await self._door.together(commands)
-        if not is_open and not is_owing:
-            await self._door.call("ZREM", keys.OPEN_INCIDENTS, incident_id)
+
+    async def finish(self, incident_ids: Sequence[str]) -> None:
+        """Say of incidents that they are over and all of it was told."""
+        if incident_ids:
+            await self._door.call("ZREM", keys.OPEN_INCIDENTS, *incident_ids)
+
+    async def amend(self, incident_id: str, fields: Mapping[str, Any]) -> None:
+        """Write fields of an incident that is there already, and nothing of its life: open, over, finished or not."""
+        key = keys.incident(incident_id)
+        if await self._door.call("EXISTS", key):
+            await self._door.call(
+                "HSET", key, *(part for name, value in fields.items() for part in (name, wire.dump(value)))
+            )
 
     async def get(self, incident_id: str) -> dict[str, Any] | None:
         """Return the fields of an incident, or None."""

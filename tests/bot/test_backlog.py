@@ -4,6 +4,8 @@ import asyncio
 
 import pytest
 
+from bot import records
+from bot.slack import Slack
 from bot.slack_answers import Answer, Outcome
 from bot.workspace import faults
 from diagnosis.findings import Cleared
@@ -104,24 +106,45 @@ async def test_a_finding_that_ends_the_bot_when_it_is_read_is_set_aside(
 
 
 async def test_what_was_over_is_said_by_the_next_bot_however_many_they_are(
-    workspace, slack, monitoring, short_trouble, monkeypatch
+    workspace, registry, monitoring, short_trouble, monkeypatch
 ):
-    """Roots show that it is over, no reply got through, and there are more of them than a bot takes over as recent."""
+    """Roots show that it is over, and charts came; no reply got through, and more was told since than is recent."""
     monkeypatch.setattr("bot.announcer.RECENT", 2)
-    real = slack.post
+    real = Slack.post
 
     async def only_roots(*words, thread_ts=None, **more):
         return Answer(Outcome.AWAY) if thread_ts else await real(*words, thread_ts=thread_ts, **more)
 
     with monkeypatch.context() as patched:
-        patched.setattr(slack, "post", only_roots)
+        patched.setattr(Slack, "post", only_roots)
         async with monitoring(grace=0.0):
             for run in RUNS:
                 await short_trouble(run)
             await workspace.until(lambda: [root["text"][0] for root in workspace.messages()] == ["✅"] * len(RUNS), 60)
+            for fields in (await registry.incidents.recent()).values():
+                await records.save_chart(registry, records.read(fields), records.SHOWN)
 
     async with monitoring():
         await workspace.until(lambda: all(workspace.replies(root["ts"]) for root in workspace.messages()), 60)
+
+    replies = [workspace.replies(root["ts"]) for root in workspace.messages()]
+    assert [[reply["text"].startswith("Over after") for reply in thread] for thread in replies] == [[True]] * len(RUNS)
+
+
+async def test_a_bot_that_may_not_speak_settles_nothing(workspace, registry, monitoring, short_trouble, monkeypatch):
+    """Roots, and behind each the word that it is over, wait while the right to announce is in doubt; all are told."""
+    for run in RUNS:
+        await short_trouble(run)
+    doubts = 0
+
+    async def may_send(_):
+        nonlocal doubts
+        doubts += 1
+        return doubts > 20
+
+    monkeypatch.setattr("bot.once.Once.may_send", may_send)
+    async with monitoring():
+        await settled(registry, 2 * len(RUNS), 60)
 
     replies = [workspace.replies(root["ts"]) for root in workspace.messages()]
     assert [[reply["text"].startswith("Over after") for reply in thread] for thread in replies] == [[True]] * len(RUNS)

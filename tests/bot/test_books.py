@@ -1,0 +1,75 @@
+"""What was shown is written down, and what is still owed to a thread is known to whoever takes over."""
+
+import pytest
+
+from bot.books import Books
+from bot.once import LeaseLost, Told
+from bot.records import SHOWN, Record, read, save_chart
+from diagnosis.findings import Cleared
+from diagnosis.incidents import Resolved, Tracker
+from diagnosis.observations import Origin
+from registry.events import Event
+from tests.bot.test_backlog import STREAM
+
+TOLD = Told("C1", "1.0")
+OPENING, ENDING = Event(STREAM, 1, b""), Event(STREAM, 2, b"")
+
+
+@pytest.fixture
+def over(finding):
+    """An incident that was over before its root was told; its thread still has to hear of it."""
+    tracker = Tracker()
+    [_] = tracker.receive(OPENING.id, finding(), 100.0)
+    [said] = tracker.receive(ENDING.id, Cleared("nonfinite_loss", Origin("run42", "node17", 3), "finite again"), 101.0)
+    assert isinstance(said, Resolved)
+    return said.incident
+
+
+def books(registry, *events, **more):
+    """Those of a bot that took these findings."""
+    kept = Books(registry, **more)
+    kept.events |= {event.id: event for event in events}
+    return kept
+
+
+async def test_what_is_owed_keeps_an_incident_known(registry, over):
+    """Its root was told, its chart came, its root was changed by a bot that has not read that it is over: all the same."""
+    record = Record(over, "C1", "1.0")
+
+    await books(registry, OPENING, ENDING).keep(record, [OPENING.id], TOLD, is_new=True)
+    assert set(await registry.incidents.unfinished()) == {over.id}
+    await save_chart(registry, record, SHOWN)
+    assert set(await registry.incidents.unfinished()) == {over.id}
+    await books(registry).keep(record, [], TOLD)
+    assert set(await registry.incidents.unfinished()) == {over.id}
+
+    last = books(registry, ENDING)
+    await last.keep(record, [ENDING.id], TOLD)
+    assert await registry.incidents.unfinished() == {}
+    assert (await registry.ledger.state(ENDING)).is_settled
+    assert last.owing == set()
+
+
+async def test_what_was_told_is_owed_no_more(registry, over):
+    """The next bot reads from the record what its thread still has to hear, and nothing else."""
+    first = books(registry, OPENING, ENDING)
+    await first.keep(Record(over, "C1", "1.0"), [OPENING.id], TOLD, is_new=True)
+    assert first.owing == {over.id}
+    assert list(read(await registry.incidents.get(over.id)).incident.calls) == [ENDING.id]
+
+    await first.keep(Record(over, "C1", "1.0"), [ENDING.id], TOLD)
+
+    assert read(await registry.incidents.get(over.id)).incident.calls == {}
+
+
+async def test_whoever_lost_the_right_to_announce_writes_nothing(registry, over):
+    """It slept, another bot told more meanwhile: what it knew must not be written over that."""
+    late = books(registry, OPENING, may_write=lambda: False)
+
+    with pytest.raises(LeaseLost):
+        await late.keep(Record(over, "C1", "1.0"), [OPENING.id], TOLD, is_new=True)
+    with pytest.raises(LeaseLost):
+        await late.settle([OPENING.id], None)
+
+    assert await registry.incidents.unfinished() == {}
+    assert not (await registry.ledger.state(OPENING)).is_settled
