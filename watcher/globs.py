@@ -5,7 +5,7 @@
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePath
@@ -52,7 +52,7 @@ class Globs:
         return [
             Match(os.path.join(root, name), os.path.join(real_root, name), real_root)
             for name in found
-            if not _is_copy(name, names)
+            if not is_copy(name, names)
         ]
 
     def _expand(self, root: str, rest: str) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _split(pattern: str) -> tuple[str, str]:
     return "/".join(parts[:fixed]) or "/", "/".join(parts[fixed:])
 
 
-def _is_copy(name: str, names: set[str]) -> bool:
+def is_copy(name: str, names: Collection[str]) -> bool:
     """True when another matched file is the live one that this was rotated from; compressed files always."""
     folder, base = os.path.split(name)
     if base.endswith((".gz", ".xz", ".bz2", ".zst", ".lz4")):

@@ -19,10 +19,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "is the new file written, are old ones compressed, is no loss line missing over live, rotated and packed files"
     )
     one = acts.add_parser("check", help=told, description=told, allow_abbrev=False)
-    one.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="the live log")
-    one.add_argument("--before", metavar="N", type=int, help="so many loss lines there were before the rotation")
+    one.add_argument(
+        "paths", metavar="PATH", nargs="*", help="the live logs, their folder, or a pattern: '/logs/*.log'"
+    )
+    one.add_argument("--run", metavar="RUN", help="the logs of a run of the settings file's [[runs]] tables")
+    one.add_argument("--before", metavar="N", type=int, help="so many loss lines the log had before the rotation")
     one.add_argument("--force", metavar="CONF", type=Path, help="count, run `logrotate -f CONF`, count again")
     one.add_argument("--wait", metavar="SECONDS", type=float, default=5.0, help="how long to wait for a new line (5)")
+    one.add_argument("--config", type=Path, metavar="FILE", help="settings file (default: runwatch.toml here)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -31,4 +35,5 @@ def run(options: argparse.Namespace) -> int:
 
     if options.act == "config":
         return rotation.config(options.run, options.log, options.kind, options.config)
-    return rotation.check(options.paths, before=options.before, force=options.force, wait_seconds=options.wait)
+    paths = rotation.logs_meant(options.paths, options.run, options.config)
+    return rotation.check(paths, before=options.before, force=options.force, wait_seconds=options.wait)

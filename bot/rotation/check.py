@@ -62,13 +62,17 @@ class Check:
         return sum(file.loss_lines for file in self.files)
 
 
-def check(path: Path, *, at_least: int | None = None, wait_seconds: float = 5.0) -> Check:
-    """Look at a log and its rotated files."""
-    before = _state(path)
-    deadline = time.monotonic() + wait_seconds
-    while time.monotonic() < deadline and _state(path) == before:
+def wait_for_lines(paths: Sequence[Path], seconds: float) -> dict[Path, bool]:
+    """Which of the live files are being written: looked at together until all are, or the time is over."""
+    before = {path: _state(path) for path in paths}
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and any(_state(path) == was for path, was in before.items()):
         time.sleep(0.2)
-    is_growing = _state(path) != before
+    return {path: _state(path) != was for path, was in before.items()}
+
+
+def check(path: Path, *, at_least: int | None = None, is_growing: bool = False) -> Check:
+    """Look at a log and its rotated files."""
     strides: list[float] = []
     files = tuple(_count(one, strides) for one in siblings(path))
     stride = sorted(strides)[len(strides) // 2] if strides else 1.0

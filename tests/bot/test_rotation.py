@@ -11,7 +11,7 @@ import pytest
 
 from bot.cli import main
 from bot.rotation.advice import Kind, Way, kind_of, losses
-from bot.rotation.check import check
+from bot.rotation.check import check, wait_for_lines
 from watcher.log_writers import writers_of
 
 WRITER = "import sys, time\nfor n in range(10**6):\n print(f'step={n} loss=2.5 lr=0.1', flush=True); time.sleep(0.02)"
@@ -29,7 +29,7 @@ def writing():
     def start(log, mode):
         with log.open(mode) as file:
             running.append(subprocess.Popen([sys.executable, "-c", WRITER], stdout=file))
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not log.stat().st_size and time.monotonic() < deadline:
             time.sleep(0.02)
         return running[-1]
@@ -58,10 +58,10 @@ def test_a_job_that_writes_into_a_deleted_file_is_told_with_its_rescue(tmp_path,
     log.rename(tmp_path / "train.log.1")
     log.touch()
     (tmp_path / "train.log.1.gz").write_bytes(gzip.compress((tmp_path / "train.log.1").read_bytes()))
-    renamed = check(log, wait_seconds=0.0)
+    renamed = check(log)
     (tmp_path / "train.log.1").unlink()
 
-    deleted = check(log, wait_seconds=0.0)
+    deleted = check(log)
 
     assert any("writes on into" in problem for problem in renamed.problems)
     assert any(f"cp /proc/{process.pid}/fd/1" in problem for problem in deleted.problems)
@@ -72,7 +72,7 @@ def test_over_live_rotated_and_packed_files_nothing_is_missing(tmp_path, writing
     (tmp_path / "train.log.1").write_bytes(lines(100, 199))
     (tmp_path / "train.log").write_bytes(lines(200, 299))
 
-    found = check(tmp_path / "train.log", at_least=300, wait_seconds=0.0)
+    found = check(tmp_path / "train.log", at_least=300)
 
     assert (found.loss_lines, found.problems) == (300, ())
 
@@ -82,7 +82,7 @@ def test_lines_that_stand_in_no_file_are_counted_and_placed(tmp_path):
     (tmp_path / "train.log.1").write_bytes(lines(0, 99))
     (tmp_path / "train.log").write_bytes(lines(103, 199))
 
-    found = check(tmp_path / "train.log", at_least=200, wait_seconds=0.0)
+    found = check(tmp_path / "train.log", at_least=200)
 
     assert found.problems == (
         "about 3 loss lines are in no file: train.log.1 ends at step 99, train.log begins at step 103",
@@ -96,7 +96,7 @@ def test_every_tenth_step_is_no_hole(tmp_path):
     (tmp_path / "train.log.1").write_bytes(b"".join(every_tenth[:100]))
     (tmp_path / "train.log").write_bytes(b"".join(every_tenth[100:]))
 
-    assert check(tmp_path / "train.log", wait_seconds=0.0).holes == ()
+    assert check(tmp_path / "train.log").holes == ()
 
 
 def test_old_files_that_are_not_packed_are_named_but_the_newest_may_wait(tmp_path):
@@ -104,14 +104,14 @@ def test_old_files_that_are_not_packed_are_named_but_the_newest_may_wait(tmp_pat
         (tmp_path / f"train.log.{number}").write_bytes(lines(300 - number * 100, 399 - number * 100))
     (tmp_path / "train.log").write_bytes(lines(300, 310))
 
-    assert check(tmp_path / "train.log", wait_seconds=0.0).problems == ("not compressed: train.log.3, train.log.2",)
+    assert check(tmp_path / "train.log").problems == ("not compressed: train.log.3, train.log.2",)
 
 
 def test_a_new_line_is_noticed(tmp_path, writing):
     log = tmp_path / "train.log"
     writing(log, "ab")
 
-    assert check(log, wait_seconds=20.0).is_growing
+    assert wait_for_lines([log], 20.0) == {log: True}
 
 
 def test_what_each_way_loses_depends_on_the_writer():
@@ -216,6 +216,64 @@ def test_a_rotation_that_is_already_set_up_is_judged_by_the_writer(tmp_path, wri
     monkeypatch.setattr("bot.rotation.existing.stanzas_for.__defaults__", ((str(conf), str(tmp_path / "none.d")),))
     writing(log, mode)
 
-    said = " ".join(check(log, wait_seconds=0.0).problems)
+    said = " ".join(check(log).problems)
 
     assert (words in said) if words else said == ""
+
+
+@pytest.fixture
+def logs(tmp_path):
+    """Two ranks' logs, one with a rotated copy, one with a packed one."""
+    for name, first in (("rank0.log.1", 0), ("rank0.log", 100), ("rank1.log", 100)):
+        (tmp_path / name).write_bytes(lines(first, first + 99))
+    (tmp_path / "rank1.log-20260101.gz").write_bytes(gzip.compress(lines(0, 99)))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        ["*.log"],
+        ["*"],
+        ["."],
+        ["rank0.log", "rank1.log"],
+        [f"rank{n}" for n in ("0.log.1", "0.log", "1.log")],
+        ["rank?.log"],
+    ],
+    ids=["pattern", "everything", "folder", "names", "as a shell spells it out", "sign"],
+)
+def test_check_takes_what_people_type(logs, capsys, monkeypatch, named):
+    """A pattern in quotes or spelled out by the shell, a folder, names: each live log once, with its copies."""
+    monkeypatch.chdir(logs)
+
+    code = main(["rotation", "check", *named, "--wait", "0"])
+
+    said = capsys.readouterr().out
+    assert code == 0, said
+    assert [line for line in said.splitlines() if line.endswith("in 2 files")] == [
+        f"{logs}/rank0.log: 200 loss lines in 2 files",
+        f"{logs}/rank1.log: 200 loss lines in 2 files",
+    ]
+
+
+def test_check_takes_a_run_of_the_settings_file(logs, capsys, monkeypatch):
+    monkeypatch.chdir(logs)
+    (logs / "runwatch.toml").write_text(f'[[runs]]\nname = "run42"\nlogs = ["{logs}/rank*.log"]\n')
+
+    assert main(["rotation", "check", "--run", "run42", "--wait", "0"]) == 0
+    assert capsys.readouterr().out.count("200 loss lines") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["*.txt"], "There is no log *.txt."),
+        ([], "Say which logs"),
+        (["*.log", "--before", "9"], "--before counts the lines of one log, and these are 2."),
+    ],
+)
+def test_check_says_what_it_cannot_take(logs, capsys, monkeypatch, words, told):
+    monkeypatch.chdir(logs)
+
+    assert main(["rotation", "check", *words, "--wait", "0"]) == 2
+    assert told in capsys.readouterr().err
