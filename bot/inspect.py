@@ -11,7 +11,7 @@ from bot.following import Following
 from bot.log_lines import Reading
 from bot.reading import read_case
 from diagnosis.case import Case
-from diagnosis.changes import Change
+from diagnosis.change import Change
 from diagnosis.findings import Finding, Severity
 from diagnosis.formats.settings import ReadSettings
 from diagnosis.observations import Category, Evidence

@@ -6,11 +6,11 @@ before a bad step can tell (grad norm, speed) is kept when a finding is noted, b
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import ge, le
-from typing import Any
 
 from diagnosis.attempts import AttemptTracker
+from diagnosis.change import Change, norm_lead, slowing
 from diagnosis.checkpoints import Checkpoints, Saved
 from diagnosis.detectors.line_words import words_of
 from diagnosis.findings import Finding, Severity, Verdict
@@ -19,7 +19,6 @@ from diagnosis.formats.stretch import Later, Stretch, real
 from diagnosis.observations import (
     AttemptMark,
     Category,
-    Evidence,
     Observation,
     OptimizerSkip,
     Origin,
@@ -29,7 +28,7 @@ from diagnosis.observations import (
     StepSample,
     Symptom,
 )
-from diagnosis.wording import duration, factor, number, place_of, small, trail, whole
+from diagnosis.wording import duration, small, whole
 
 BEFORE_STEPS = 200
 AFTER_STEPS = 20
@@ -42,11 +41,10 @@ LR_JUMP = 1.5
 LR_RISE = 0.01
 """A rate that rises again by less was only rounded."""
 LENGTH_JUMP = 2.0
+BEGINNING = 10
+"""An attempt whose first step is no later begins anew."""
 WARNING_LINE = "warning line"
-NORM_LEAD = 3.0
-SLOWER = 0.7
 _SETTINGS = (("loss_scale", "loss scale"), ("batch_size", "batch size"))
-_SPEEDS = ("tokens_per_second", "tokens_per_second_per_gpu", "samples_per_second")
 _WEIGHTS = {
     "new attempt": 10.0,
     "learning rate": 9.0,
@@ -78,37 +76,6 @@ _WARNINGS = frozenset(
 """Telling lines that may be a cause; those of a crash are its consequence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One thing that changed, with the line that shows it."""
-
-    step: int | None
-    what: str
-    before: str | None
-    after: str
-    evidence: Evidence
-    attempt: int = 0
-
-    @property
-    def text(self) -> str:
-        """`learning rate: 1.0e-3 → 1.0e18 at step 40`."""
-        course = f"{self.before} → {self.after}" if self.before else self.after
-        is_told = self.step is None or self.what in ("checkpoint", "new attempt")
-        where = "" if is_told else f" at step {whole(self.step)}"
-        return f"{self.what}: {course}{where}"
-
-    @property
-    def line(self) -> str:
-        """The text with the line that shows it: `learning rate: 1.0e-3 → 1.0e18 at step 40 (train.log:41)`."""
-        place = place_of(self.evidence)
-        return f"{self.text} ({place})" if place else self.text
-
-    def as_dict(self) -> dict[str, Any]:
-        """As `inspect --json` gives it."""
-        line = {"file": self.evidence.file, "line": self.evidence.line, "text": self.evidence.text}
-        return {"step": self.step, "what": self.what, "from": self.before, "to": self.after, "evidence": line}
-
-
 class Changes:
     """Follows one run and remembers what moved; memory is bounded."""
 
@@ -124,6 +91,8 @@ class Changes:
         self._lead: Origin | None = None
         self._lead_has_loss = False
         self._last: dict[str, float] = {}
+        self._left: dict[str, float] = {}
+        """What the attempt before told last, until the next one tells its own."""
         self._lr: float | None = None
         self._direction = 0
         self._environment: Mapping[str, str] = {}
@@ -247,6 +216,8 @@ class Changes:
             self._step = seen.step
             if self._unplaced:
                 self._place(seen.step)
+            if self._left:
+                self._compare_resumed(seen, seen.step)
         if seen.time is not None or seen.seen_at is not None:
             self._time = seen.time if seen.time is not None else seen.seen_at
         if seen.loss is not None or seen.grad_norm is not None:
@@ -359,9 +330,23 @@ class Changes:
             self._keep(replace(change, step=step))
         self._unplaced.clear()
 
+    def _compare_resumed(self, seen: StepSample, step: int) -> None:
+        """Where a run goes on from a checkpoint, its settings and its schedule go on too, or that is news."""
+        left, self._left = self._left, {}
+        if step <= BEGINNING:
+            return
+        before, lr = left.get("lr", 0.0), seen.lr or 0.0
+        if before > 0.0 and lr > 0.0 and not 1.0 / LR_JUMP < lr / before < LR_JUMP:
+            self._changed(seen, "learning rate", small(before), small(lr))
+        batch, now = left.get("batch_size"), seen.fields.get("batch_size")
+        if batch is not None and now is not None and batch != now:
+            self._changed(seen, "batch size", f"{batch:,.0f}", f"{now:,.0f}")
+
     def _forget(self) -> None:
         """What another attempt printed is no neighbour."""
         self._attempt = self._attempts.number
+        if self._step is not None:
+            self._left = {**self._last, "lr": self._lr or 0.0}
         self._last.clear()
         self._ring.clear()
         self._lr, self._direction, self._step = None, 0, None
@@ -370,30 +355,7 @@ class Changes:
     def _of_points(self, step: int | None) -> list[Change]:
         """Grad norm and speed over the points just before."""
         points = [seen for seen in map(real, self._ring) if step is None or seen.step is None or seen.step <= step]
-        return [change for change in (self._norm_lead(points), self._slowing(points)) if change is not None]
-
-    def _norm_lead(self, points: list[StepSample]) -> Change | None:
-        known = [seen for seen in points if seen.grad_norm is not None and seen.grad_norm - seen.grad_norm == 0.0]
-        if len(known) < 3:
-            return None
-        newest = known[-5:]
-        usual = min(seen.grad_norm or 0.0 for seen in newest[:2])
-        high = next((seen for seen in newest[1:] if (seen.grad_norm or 0.0) >= NORM_LEAD * usual > 0.0), None)
-        if high is None:
-            return None
-        course = [seen.grad_norm or 0.0 for seen in newest]
-        times = factor(max(course) / usual)
-        return Change(high.step, "grad norm", trail(course[:1]), f"{trail(course[1:])} ({times}-fold)", high.evidence)
-
-    def _slowing(self, points: list[StepSample]) -> Change | None:
-        name = next((key for key in _SPEEDS if points and key in points[-1].fields), None)
-        if name is None or len(points) < 20:
-            return None
-        speeds = [seen.fields.get(name, 0.0) for seen in points]
-        usual, now = sorted(speeds[:-5])[len(speeds[:-5]) // 2], sorted(speeds[-5:])[2]
-        if now >= SLOWER * usual:
-            return None
-        return Change(points[-5].step, "speed", number(usual), number(now), points[-5].evidence)
+        return [change for change in (norm_lead(points), slowing(points)) if change is not None]
 
 
 def _is_warning(seen: Symptom) -> bool:

@@ -6,7 +6,8 @@ A node knows this when it finds something, and the log goes on; so it is written
 from collections.abc import Iterable
 from dataclasses import replace
 
-from diagnosis.changes import MOST, WARNING_LINE, Change, Changes
+from diagnosis.change import Change
+from diagnosis.changes import MOST, WARNING_LINE, Changes
 from diagnosis.findings import Finding, Severity
 from diagnosis.wording import duration, whole
 

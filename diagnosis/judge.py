@@ -15,6 +15,8 @@ from diagnosis.detectors.detector import Passer, Seen
 from diagnosis.findings import Cleared, Finding, Severity, Verdict
 from diagnosis.formats.stretch import Point
 from diagnosis.observations import AttemptMark, Observation, OptimizerSkip, Origin, StepSample
+from diagnosis.past import Past
+from diagnosis.resumed import Resumed
 from diagnosis.thresholds import Thresholds
 from diagnosis.wording import at_step
 
@@ -45,6 +47,24 @@ class _Series:
     order: deque[int] = field(default_factory=deque)
     passers: tuple[Passer, ...] | None = None
     """Those of its detectors that look at every point, once a judge of stretches has asked."""
+    resumed: Resumed | None = None
+    """Compares the beginning of a later attempt with earlier ones, or has done so."""
+
+    def compare(self, past: Past, thresholds: Thresholds) -> None:
+        """Look at the beginning beside what earlier attempts reached."""
+        self.resumed = Resumed(thresholds, past)
+        self.detectors = (*self.detectors, self.resumed)
+        self.block_watchers = (*self.block_watchers, self.resumed.observe)
+
+    def end_comparison(self, resumed: Resumed) -> None:
+        """Nothing more is said about the beginning."""
+        if resumed in self.detectors:
+            self.detectors, self.block_watchers = self.detectors[:-1], self.block_watchers[:-1]
+
+    @property
+    def is_measure(self) -> bool:
+        """False when it began at a worse loss than earlier attempts and has not come back."""
+        return self.resumed is None or not self.resumed.said
 
     def remember(self, step: int, loss: float) -> None:
         """Keep a point to recognise it when other ranks tell it again."""
@@ -95,6 +115,9 @@ class Judge:
         self._open: dict[tuple[str, str | None, int | None], Finding] = {}
         self._training = 0
         self._mark: AttemptMark | None = None
+        self._past = Past()
+        self._compared = 0
+        """The newest attempt whose beginning was compared with the past."""
 
     @property
     def attempt(self) -> int:
@@ -165,7 +188,10 @@ class Judge:
     @staticmethod
     def _take_block(series: _Series) -> list[Verdict]:
         block, series.block = block_of(series.block), []
-        return [verdict for watch in series.block_watchers for verdict in watch(block)]
+        said = [verdict for watch in series.block_watchers for verdict in watch(block)]
+        if series.resumed is not None and series.resumed.is_over:
+            series.end_comparison(series.resumed)
+        return said
 
     def _is_news(self, rank: _Rank, seen: StepSample) -> bool:
         """False when another rank has told this point; a rank that tells another one parts from the rest."""
@@ -190,6 +216,7 @@ class Judge:
                 # Only the newest attempts can still get lines.
                 self._shared = {number: series for number, series in self._shared.items() if number >= attempt - 2}
                 shared = self._shared[attempt] = self._new_series()
+                self._compare(shared, attempt)
                 if attempt and self._mark is not None:
                     for watch in _watchers(shared.detectors, AttemptMark):
                         watch(self._mark)
@@ -199,6 +226,18 @@ class Judge:
             self._is_alone = len(self._ranks) == 1
         self._origin, self._rank = origin, rank
         return rank
+
+    def _compare(self, series: _Series, attempt: int) -> None:
+        """A new attempt is looked at beside those before it, once, and none that went wrong is a measure."""
+        if attempt <= self._compared:
+            return
+        for number in sorted(self._shared):
+            before = self._shared[number]
+            if self._compared <= number < attempt and before.is_measure and before.tail:
+                self._past = self._past.followed_by(before.detectors, before.tail[-1].step or 0)
+        self._compared = attempt
+        if self._past.is_known:
+            series.compare(self._past, self._thresholds)
 
     def _tell_all(self, seen: Observation, attempt: int) -> list[Verdict]:
         """What is not a step goes to everyone who wants it."""

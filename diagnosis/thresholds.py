@@ -69,6 +69,9 @@ class Thresholds:
     spike_recovered_share: float = option(0.02, "share", "Back means this close above the level before the spike.")
     restart_steps: int = option(100, "steps", "A spike this soon after an attempt began is related to the restart.")
 
+    resume_steps: int = option(200, "steps", "After a resume, a loss above that of before has so long to come down.")
+    resume_sigma: float = option(5.0, "sigma", "… and is higher when it is so far out of how levels usually differ.")
+
     # Levels.
     sustained_recent: int = option(20, "points", "The newest points whose minimum is compared.")
     sustained_baseline: int = option(200, "points", "The points before them that make mean and spread.")

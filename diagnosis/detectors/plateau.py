@@ -49,6 +49,13 @@ class Plateau:
         self._is_said = False
         self._lr_low, self._lr_high = math.inf, 0.0
 
+    def course(self) -> list[tuple[float, float, int]]:
+        """The whole attempt as far as it was followed: middle step, mean loss and points of each bucket."""
+        ends = [step for step, _ in self._buckets]
+        begins = [2.0 * ends[0] - ends[1], *ends[:-1]] if len(ends) > 1 else ends
+        points = self._width * POINTS
+        return [((begin + end) / 2.0, loss, points) for begin, (end, loss) in zip(begins, self._buckets, strict=True)]
+
     def observe(self, seen: Seen) -> Sequence[Verdict]:
         """Add a block to the running bucket; look now and then."""
         if self._is_said or not isinstance(seen, Block):

@@ -13,7 +13,7 @@ from diagnosis.detectors.block import POINTS, Block
 from diagnosis.detectors.detector import QUIET, Scope, Seen, found, over
 from diagnosis.findings import Severity, Verdict
 from diagnosis.formats.stretch import Point
-from diagnosis.observations import StepSample
+from diagnosis.observations import Evidence, StepSample
 from diagnosis.thresholds import Thresholds
 from diagnosis.wording import at_step, number, precise, since_step
 
@@ -28,6 +28,17 @@ class _Bucket(NamedTuple):
     total: float
     squares: float
     lowest: float
+
+
+class Reached(NamedTuple):
+    """One bucket, for a later attempt to be compared with."""
+
+    step: float
+    """Its middle."""
+    loss: float
+    spread: float
+    points: int
+    line: Evidence
 
 
 class Sustained:
@@ -65,6 +76,22 @@ class Sustained:
         self._last_lr: float | None = None
         self._is_signed = False
         self._usual: tuple[float, float] | None = None
+
+    def course(self) -> list[Reached] | None:
+        """The newest part of the attempt; None: a loss may be negative."""
+        if self._is_signed:
+            return None
+        buckets = list(self._buckets)
+        if self._first is not None and self._count:
+            buckets.append(_Bucket(self._first, self._count, self._total, self._squares, self._lowest))
+        begins = [bucket.first.step for bucket in buckets if bucket.first.step is not None]
+        if len(begins) < len(buckets) or len(begins) < 2:
+            return []
+        ends = [*begins[1:], 2 * begins[-1] - begins[-2]]
+        return [
+            Reached((begin + end) / 2.0, *_band([bucket]), bucket.points, bucket.first.evidence)
+            for begin, end, bucket in zip(begins, ends, buckets, strict=True)
+        ]
 
     def observe(self, seen: Seen) -> Sequence[Verdict]:
         """Add a block to the running bucket, and judge when it is long enough."""

@@ -107,6 +107,12 @@ FINDINGS: Mapping[str, str] = MappingProxyType(
             "损失在第 {n2} 步回到 {n}：第 {n4} 步达到峰值 {n3}，偏高持续 {n5} 步（{c}）"
         ),
         "the loss is back at {n} at step {n2}": "损失在第 {n2} 步回到 {n}",
+        "since the resume at step {n} the loss is {n2}, it was {n3} at the same steps before": (
+            "自第 {n} 步恢复训练以来损失为 {n2}，此前相同步数为 {n3}"
+        ),
+        "since the resume at step {n} the loss is {n2}, it was {n3} just before": (
+            "自第 {n} 步恢复训练以来损失为 {n2}，恢复前为 {n3}"
+        ),
         "the loss is in its usual band again at step {n}": "损失在第 {n} 步回到常态范围",
         "fast spike": "快速尖峰",
         "slow spike": "慢速尖峰",
