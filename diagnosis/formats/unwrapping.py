@@ -62,6 +62,8 @@ class Unwrapper:
         self._origin = origin
         self._clock = clock
         self._origins: dict[tuple[str | None, ...], Origin] = {}
+        self._same: dict[Origin, Origin] = {origin: origin}
+        """Each process once, whatever kinds of envelopes name it: counters and streams know it by identity."""
         self._stack: tuple[_Layer, ...] = ()
         self._known: Known = {}
         self._by_stack: dict[tuple[str, ...], Known] = {}
@@ -257,9 +259,17 @@ class Unwrapper:
         origin = self._origins.get(key)
         if origin is None:
             if len(self._origins) > _MOST_KNOWN:
-                self._origins.clear()
-            origin = self._origins[key] = self._origin_of(*key)
+                self._forget_origins()
+            named = self._origin_of(*key)
+            origin = self._origins[key] = self._same.setdefault(named, named)
         return origin
+
+    def _forget_origins(self) -> None:
+        self._origins.clear()
+        self._same = {self._origin: self._origin}
+        self._places.clear()
+        for known in self._by_stack.values():
+            known.clear()
 
     def _origin_of(self, rank: str | None, local_rank: str | None, node: str | None, task: str | None) -> Origin:
         base = self._origin

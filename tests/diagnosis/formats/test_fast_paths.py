@@ -5,7 +5,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.inspect import inspect
@@ -99,6 +99,16 @@ def logs(draw):
     return text.encode("utf-8", "surrogateescape")
 
 
+def named_by_several(*prefixes):
+    """Torchtitan of one rank behind one launcher and then another, its steps going back at the change."""
+    text = ""
+    for prefix in prefixes:
+        text += "".join(prefix + titan(step, 2.5) for step in range(68, 128))
+    bar = "\r  1%|▏         | 80/99999 [01:20<99:59,  1.01s/it]"
+    text += "step=0 loss=nan\n" * 2 + prefixes[-1] + bar
+    return (text + "".join(prefixes[-1] + titan(step, 2.5) for step in range(90, 300, 10))).encode()
+
+
 def one_by_one(data):
     """What reading single lines says."""
     reader = LogReader("train.log", Origin(run="run"))
@@ -123,6 +133,7 @@ def whole(data):
 
 
 @given(data=logs(), cut=st.floats(0, 1))
+@example(data=named_by_several("  3: ", "2024-05-01T12:00:00.5Z stdout F "), cut=0.0)
 @settings(max_examples=examples(150))
 def test_stretches_say_what_single_lines_say(data, cut):
     """Live: lines read by the hundred, cut at any byte."""
@@ -136,6 +147,7 @@ def test_stretches_say_what_single_lines_say(data, cut):
 
 
 @given(data=logs(), cut=st.floats(0, 1))
+@example(data=named_by_several("  3: ", "2024-05-01T12:00:00.5Z stdout F "), cut=0.0)
 @settings(max_examples=examples(150))
 def test_columns_say_what_single_lines_say(data, cut):
     """Offline: lines read as columns, cut at any byte."""

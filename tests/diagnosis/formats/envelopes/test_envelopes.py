@@ -173,3 +173,13 @@ def test_colours_inside_a_json_object_are_taken_off(key):
     )  # fmt: skip
 
     assert [step for step, _ in losses(read(text))] == list(range(1, 13))
+
+
+def test_whatever_names_a_process_names_the_same_one():
+    """One counter goes on where a launcher's label and then a container's time stand in front of a rank's tag."""
+    prefixes = ("  3: [rank0]: ", "2024-05-01T12:00:00.5Z stdout F [rank0]: ", "[rank0]: ", "0: ")
+
+    seen = read("".join(f"{prefix}step={step} loss=2.5\n" for prefix in prefixes for step in range(3)))
+
+    origins = {id(one.origin) for one in samples(seen)}
+    assert len(origins) == 1
