@@ -31,6 +31,27 @@ class Follower:
         self._announcer = announcer
         self._positions: dict[StreamId, int] = {}
         self._streams_read_at = float("-inf")
+        self._changes = -1
+        self._doubtful_before = 0.0
+
+    async def begin(self) -> None:
+        """Comes before anything is read: from here on it is noticed when Redis may have forgotten what was."""
+        self._registry.ledger.begin_anew()
+        self._changes = self._registry.events.changes
+        self._doubtful_before = await self._registry.events.doubtful_before(await self._registry.events.streams())
+
+    async def may_have_forgotten(self) -> bool:
+        """Whether a server was started anew or replaced since we began.
+
+        Then incidents may be gone whose findings we would call settled, and nobody who comes after us would know them.
+        """
+        changes = self._registry.events.changes
+        if changes == self._changes:
+            return False
+        if await self._registry.events.doubtful_before(self._positions) > self._doubtful_before:
+            return True
+        self._changes = changes
+        return False
 
     async def catch_up(self) -> None:
         """Take what is not settled yet; what was intended comes first, so that it finds its own thread again."""

@@ -145,6 +145,7 @@ class Monitor:
         follower = Follower(self._registry, tracker, announcer)
         tasks: list[asyncio.Task[None]] = []
         try:
+            await follower.begin()
             await announcer.restore()
             await follower.catch_up()
             self.tracker, self.announcer = tracker, announcer
@@ -169,6 +170,9 @@ class Monitor:
     async def _follow(self, follower: Follower) -> None:
         while True:
             try:
+                if await follower.may_have_forgotten():
+                    logger.warning("Redis was started anew or replaced; beginning again with what it knows.")
+                    return
                 is_more = await follower.read()
             except RegistryError as away:
                 logger.warning("Cannot read findings: %s", away)

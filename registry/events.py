@@ -161,6 +161,21 @@ class Events:
                 events += found
         return events
 
+    @property
+    def changes(self) -> int:
+        """Counts up whenever a server was lost or replaced."""
+        return self._door.changes
+
+    async def doubtful_before(self, streams: Iterable[StreamId]) -> float:
+        """Return the time before which a server of these may have forgotten something: it moves when one starts anew.
+
+        Raises RegistryAway while that cannot be known.
+        """
+        befores = [await self._doubt.before(key) for key in {keys.INCIDENTS, *map(keys.events, streams)}]
+        if math.inf in befores:
+            raise RegistryAway("nobody can say what Redis may have forgotten")
+        return max(befores)
+
     async def wait(self, seconds: float) -> set[StreamId]:
         """Return when a watcher published something, or after so many seconds with an empty set.
 

@@ -4,8 +4,8 @@ Fields of `rw:led:{W}`: `EPOCH:w` the watermark (every finding up to it is settl
 were cleared, and per number N `EPOCH:N:t` tries, `EPOCH:N:f` failures, `EPOCH:N:i` intent, `EPOCH:N:d` delivered.
 
 The mark and the watermark are written in one transaction, and the stream is trimmed there too, below the
-watermark and nowhere else. What this process settled it also remembers itself, so a Redis that was emptied or
-went back in time cannot make it announce the same finding again.
+watermark and nowhere else. What this process settled it also remembers itself, until it begins anew: a Redis that was
+emptied or went back in time cannot make it announce the same finding again, as long as it knows the incident too.
 """
 
 import asyncio
@@ -211,6 +211,10 @@ class Ledger:
     async def advance(self, stream: StreamId) -> int:
         """Move the watermark over all that is settled, trim below it, and return it."""
         return await self._settle(Event(stream, 0, b""), [])
+
+    def begin_anew(self) -> None:
+        """Believe Redis again: whoever reads its incidents anew must be given the findings it does not know settled."""
+        self._memories.clear()
 
     def remembers(self, event: Event) -> bool:
         """True when this very process settled that finding, whatever Redis says now."""

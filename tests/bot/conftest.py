@@ -87,14 +87,14 @@ def monitoring(registry, slack):
 
     @asynccontextmanager
     async def reign(
-        *, channel: str = "#training", fallback: str = "", lease_seconds: float = 30.0, grace=5.0, **habits
+        *, channel: str = "#training", fallback: str = "", lease_seconds: float = 30.0, grace=5.0, by=registry, **habits
     ):
-        lease = registry.lease("announcer", lease_seconds)
-        once = Once(registry, slack, lease, Looking(slack, registry.clock), repeat_after_seconds=2.0)
+        lease = by.lease("announcer", lease_seconds)
+        once = Once(by, slack, lease, Looking(slack, by.clock), repeat_after_seconds=2.0)
 
         def crown(tracker: Tracker) -> Announcer:
             return Announcer(
-                registry,
+                by,
                 slack,
                 tracker,
                 once,
@@ -104,7 +104,7 @@ def monitoring(registry, slack):
                 edit_interval_seconds=0.05,
             )
 
-        monitor = Monitor(registry, lease, NoJudge(), crown, Habits(**habits), judge_every_seconds=0.2)
+        monitor = Monitor(by, lease, NoJudge(), crown, Habits(**habits), judge_every_seconds=0.2)
         running = asyncio.create_task(monitor.run(grace))
         try:
             yield monitor
