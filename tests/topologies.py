@@ -2,10 +2,8 @@
 
 import contextlib
 import os
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,13 +17,11 @@ from redis.crc import key_slot
 from redis.exceptions import RedisError
 
 from registry.embedded import _LEASH
+from tests.ports import HOST, free_port, free_ports
 from tests.servers import TEST_SERVER
 
-HOST = "127.0.0.1"
 # The kernel ends a server with the thread that started it, so one thread starts them all and stays.
 _KEEPER = ThreadPoolExecutor(1, "keeper")
-BUS = 10_000
-"""A Cluster's servers talk on their port plus this."""
 
 
 class Node:
@@ -54,7 +50,7 @@ class Node:
             subprocess.Popen, command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
         ).result()
         if wait:
-            until(self.answers, 15, f"{self.home.name} does not answer")
+            until(self.answers, f"{self.home.name} does not answer")
         return self
 
     def answers(self) -> bool:
@@ -117,12 +113,12 @@ class Trio:
         first.start()
         second.options += ("--replicaof", f"{HOST} {first.port}")
         second.start()
-        until(lambda: _link(second) == "up", 15, "the replica does not copy")
+        until(lambda: _link(second) == "up", "the replica does not copy")
         sentinel = Sentinel if make is Node else type("SentinelToo", (Sentinel, make), {})
         self.sentinels = [sentinel(home / f"sentinel{n}", self.NAME, first, binary=binary) for n in range(3)]
         for sentinel in self.sentinels:
             sentinel.start()
-        until(self.is_ready, 30, "the sentinels do not find each other")
+        until(self.is_ready, "the sentinels do not find each other")
 
     @property
     def url(self) -> str:
@@ -153,7 +149,7 @@ class Trio:
     def await_failover(self, old: Node) -> float:
         """Wait until another server leads and takes writes; how long that took."""
         began = time.monotonic()
-        until(lambda: self.primary is not old and self.primary.role() == "master", 30, "no failover")
+        until(lambda: self.primary is not old and self.primary.role() == "master", "no failover")
         return time.monotonic() - began
 
     def restore(self, node: Node) -> None:
@@ -161,7 +157,7 @@ class Trio:
         del node.options[node.plain_options :]
         node.options += ("--replicaof", f"{HOST} {self.primary.port}")
         node.start()
-        until(lambda: node.role() == "slave" and _link(node) == "up", 40, "the old primary does not join")
+        until(lambda: node.role() == "slave" and _link(node) == "up", "the old primary does not join")
 
     def cut_off(self, replica: Node) -> None:
         """Let a copy grow stale: it hears no more of its primary, though the sentinels still trust it."""
@@ -183,7 +179,7 @@ class ClusterOf:
         for node in self.nodes:
             node.start(wait=False)
         for node in self.nodes:
-            until(node.answers, 15, f"{node.home.name} does not answer")
+            until(node.answers, f"{node.home.name} does not answer")
         share = 16_384 // 3 + 1
         for number, node in enumerate(self.nodes[:3]):
             first = number * share
@@ -191,10 +187,10 @@ class ClusterOf:
             node.client().execute_command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
         for node in self.nodes[1:]:
             self.nodes[0].client().execute_command("CLUSTER", "MEET", HOST, node.port)
-        until(lambda: all(len(_known(node)) == 6 for node in self.nodes), 20, "the servers do not meet")
+        until(lambda: all(len(_known(node)) == 6 for node in self.nodes), "the servers do not meet")
         for primary, replica in zip(self.nodes[:3], self.nodes[3:], strict=True):
-            until(lambda r=replica, p=primary: _replicate(r, p), 10, "a replica does not follow")
-        until(self.is_ready, 30, "the Cluster does not settle")
+            until(lambda r=replica, p=primary: _replicate(r, p), "a replica does not follow")
+        until(self.is_ready, "the Cluster does not settle")
 
     @property
     def url(self) -> str:
@@ -228,13 +224,13 @@ class ClusterOf:
     def await_failover(self, old: Node, key: str) -> float:
         """Wait until another server owns the key; how long that took."""
         began = time.monotonic()
-        until(lambda: self.owner(key) is not old, 30, "no failover")
+        until(lambda: self.owner(key) is not old, "no failover")
         return time.monotonic() - began
 
     def restore(self, node: Node) -> None:
         """Bring a killed server back."""
         node.start()
-        until(self.is_ready, 40, "the Cluster does not heal")
+        until(self.is_ready, "the Cluster does not heal")
 
     def begin_move(self, key: str, target: Node) -> tuple[int, Node, Node]:
         """Open a slot for moving; its keys stay where they are for now."""
@@ -267,39 +263,15 @@ def short_home() -> Iterator[Path]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports that are free now, and whose Cluster bus would be."""
-    found: list[int] = []
-    while len(found) < count:
-        port = random.randrange(21_000, 45_000)
-        if port not in found and _is_free(port) and _is_free(port + BUS):
-            found.append(port)
-    return found
-
-
-def free_port() -> int:
-    return free_ports(1)[0]
-
-
-def until(holds: Callable[[], bool], seconds: float, otherwise: str) -> None:
-    """Wait until something holds; a server that does not answer yet does not hold."""
-    deadline = time.monotonic() + seconds
+def until(holds: Callable[[], bool], otherwise: str) -> None:
+    """Wait a minute until something holds; a server that does not answer yet does not hold."""
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         with contextlib.suppress(RedisError, OSError, KeyError):
             if holds():
                 return
         time.sleep(0.05)
     raise AssertionError(otherwise)
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as door:
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            door.bind((HOST, port))
-        except OSError:
-            return False
-    return True
 
 
 def _link(node: Node) -> str:

@@ -10,15 +10,20 @@ class Clock:
 
     def __init__(self) -> None:
         self._skipped = 0.0
+        self._stands_at: float | None = None
         self._newest_microsecond = 0
 
     def now(self) -> float:
         """Unix seconds as this workspace sees them."""
-        return time.time() + self._skipped
+        return (time.time() if self._stands_at is None else self._stands_at) + self._skipped
 
     def skip(self, seconds: float) -> None:
         """Let time pass at once: triggers, response URLs and rate limits see it."""
         self._skipped += seconds
+
+    def stand(self) -> None:
+        """Let no time pass from here on but what is skipped."""
+        self._stands_at = time.time()
 
     def next_ts(self) -> str:
         """A message timestamp: `seconds.microseconds`, later than every one before it."""

@@ -67,11 +67,11 @@ class Looking:
         """The calls of one method, oldest first."""
         return [call for call in self.site.calls if call.method == method]
 
-    async def until(self, predicate: Callable[[], Found], timeout: float = 10.0) -> Found:  # noqa: ASYNC109 - tests read best with it
+    async def until(self, predicate: Callable[[], Found], timeout: float = 60.0) -> Found:  # noqa: ASYNC109 - tests read best with it
         """What `predicate` returns as soon as that is true; `TimeoutError` when it stays false."""
         return await self.site.feed.until(predicate, timeout)
 
-    async def connected(self, timeout: float = 10.0) -> None:  # noqa: ASYNC109
+    async def connected(self, timeout: float = 60.0) -> None:  # noqa: ASYNC109
         """Wait until the app has a Socket Mode connection."""
         await self.until(lambda: self.site.sockets.connections, timeout)
 

@@ -8,7 +8,7 @@ LIMITS = Thresholds(
 """Real runs wait minutes; each of these is an ordinary setting."""
 
 
-async def root_about(workspace, words, seconds=25.0):
+async def root_about(workspace, words, seconds=60.0):
     """The first root message whose blocks hold these words."""
 
     def found():
@@ -21,5 +21,5 @@ async def asked(workspace, command, words):
     """What a command answers."""
     before = len(workspace.messages())
     await workspace.slash(command, words)
-    answers = await workspace.until(lambda: workspace.messages()[before:], 15.0)
+    answers = await workspace.until(lambda: workspace.messages()[before:])
     return answers[0]

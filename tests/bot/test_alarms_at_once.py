@@ -9,6 +9,7 @@ from bot.slack_answers import Outcome
 from bot.workspace import Workspace, faults
 from diagnosis.findings import Severity
 from tests.bot.conftest import settled
+from tests.servers import PATIENT
 
 RUNS, EACH = 20, 5
 RETRY_AFTER = 1
@@ -17,7 +18,7 @@ RETRY_AFTER = 1
 @pytest.fixture
 async def workspace():
     """Slack as strict as ever, but for the rate: it says 429 when the test says so."""
-    async with Workspace.start(rate_limit=False) as slack:
+    async with Workspace.start(rate_limit=False, **PATIENT) as slack:
         yield slack
 
 
@@ -50,7 +51,7 @@ async def test_a_hundred_alarms_are_twenty_messages(workspace, registry, monitor
 
     async with monitoring(lease_seconds=120.0, group_wait_seconds=0.3):
         await settled(registry, len(alarms), 100)
-        await workspace.until(lambda: all("5 ranks" in root["text"] for root in workspace.messages()), 30)
+        await workspace.until(lambda: all("5 ranks" in root["text"] for root in workspace.messages()))
 
     roots = workspace.messages()
     runs = [next(name for name in _RUN_NAMES if name in root["text"]) for root in roots]

@@ -1,13 +1,14 @@
 """A whole bot against the workspace: commands, mentions, clicks, an incident with its chart."""
 
 import asyncio
-import socket
 
 import pytest
 
 from bot.app import bot_running
 from bot.workspace import Workspace, faults
 from tests.bot.conftest import a_run, settled
+from tests.ports import free_port
+from tests.servers import PATIENT
 
 
 def files_of(messages):
@@ -19,7 +20,7 @@ async def shared_png(workspace, count=1):
         files = files_of(workspace.all_messages())
         return files if len(files) >= count else None
 
-    return await workspace.until(found, 60)
+    return await workspace.until(found)
 
 
 async def test_loss_answers_with_a_sentence_and_a_picture(workspace, bot, registry):
@@ -178,7 +179,7 @@ async def test_a_chart_that_cannot_arrive_is_said_in_words(workspace, bot, regis
 
     await settled(registry, 1)
     (root,) = workspace.messages()
-    said = await workspace.until(lambda: workspace.replies(root["ts"]), 60)
+    said = await workspace.until(lambda: workspace.replies(root["ts"]))
 
     assert "The chart could not be added: missing_scope" in said[0]["text"]
 
@@ -230,10 +231,8 @@ async def test_the_registry_being_away_is_said_within_a_second(workspace, settin
 async def test_signed_http_answers_as_sockets_do(settings, registry):
     """The same commands over signed HTTP requests."""
     await a_run(registry)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    async with Workspace.start(app_url=f"http://127.0.0.1:{port}/slack/events") as workspace:
+    port = free_port()
+    async with Workspace.start(app_url=f"http://127.0.0.1:{port}/slack/events", **PATIENT) as workspace:
         over_http = settings(
             slack_app_token="",
             slack_signing_secret=workspace.signing_secret,
@@ -255,8 +254,8 @@ async def test_a_start_does_not_wait_for_slack(workspace, settings, registry):
     workspace.faults.next("apps.connections.open", faults.http_error(503), times=1)
 
     async with bot_running(settings()) as running:
-        await workspace.connected(20)
-        await workspace.until(lambda: running.identity.team, 20)
+        await workspace.connected()
+        await workspace.until(lambda: running.identity.team)
         await workspace.slash("/runs")
         await workspace.until(lambda: workspace.messages() or workspace.ephemerals())
 
@@ -281,7 +280,7 @@ async def test_a_dropped_connection_is_replaced(workspace, bot, registry):
     before = workspace.sockets.opened
 
     assert workspace.sockets.drop() == 1
-    await workspace.until(lambda: workspace.sockets.opened > before, 20)
+    await workspace.until(lambda: workspace.sockets.opened > before)
     outcome = await workspace.slash("/runs")
 
     assert outcome.acked
@@ -296,7 +295,7 @@ async def test_a_silent_connection_is_replaced(workspace, settings, registry):
         before = workspace.sockets.opened
 
         workspace.sockets.zombify()
-        await workspace.until(lambda: workspace.sockets.opened > before, 30)
+        await workspace.until(lambda: workspace.sockets.opened > before)
         outcome = await workspace.slash("/runs")
 
         assert outcome.acked
@@ -308,7 +307,7 @@ async def test_a_refresh_loses_no_command(workspace, bot, registry):
     before = workspace.sockets.opened
 
     await workspace.sockets.refresh()
-    await workspace.until(lambda: workspace.sockets.opened > before, 20)
+    await workspace.until(lambda: workspace.sockets.opened > before)
     outcome = await workspace.slash("/runs")
 
     assert outcome.acked

@@ -92,7 +92,7 @@ async def test_a_lost_gpu_names_its_rank(workspace, quick_bot, watching, job):
     answer = await asked(workspace, "/stall", "llama-7b")
 
     assert "A GPU is at fault: rank 1 (node002) failed first" in answer["text"]
-    await workspace.until(lambda: "llama-7b-gpus.png" in str(workspace.messages()), 20.0)
+    await workspace.until(lambda: "llama-7b-gpus.png" in str(workspace.messages()))
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ async def test_a_driver_at_fault_is_said_and_harms_nothing_else(workspace, quick
     scene, words = fault
     log = job()
     agent = await watching(log, scene=scene)
-    await workspace.until(lambda: words in (agent.gpus.problem or ""), 20.0)
+    await workspace.until(lambda: words in (agent.gpus.problem or ""))
 
     await workspace.slash("/stall", "llama-7b")
     answer = await root_about(workspace, "trains at step")
@@ -133,7 +133,7 @@ async def test_a_node_that_fell_silent_when_the_run_stopped_is_named_first(works
     )
     writing = asyncio.create_task(write_steps(logs.values()))
     try:
-        async with asyncio.timeout(20.0):
+        async with asyncio.timeout(60):
             while len(await quick_bot.registry.heartbeats.of_run("llama-7b")) < 2:
                 await asyncio.sleep(0.05)
         await asyncio.sleep(1.0)

@@ -22,7 +22,7 @@ async def test_pasted_text_is_diagnosed_below_the_message(workspace, bot):
     said = await workspace.say(f"help please\n```{OOM}```", user="bob")
 
     outcome = await workspace.shortcut("diagnose", user="bob", ts=said)
-    (answer,) = await workspace.until(lambda: last_reply(workspace, said, "GPU out of memory"), 60)
+    (answer,) = await workspace.until(lambda: last_reply(workspace, said, "GPU out of memory"))
 
     assert outcome.acked
     assert "rank 3" in answer["text"]
@@ -37,8 +37,8 @@ async def test_an_uploaded_file_is_diagnosed_with_its_curve(workspace, bot):
     said = await workspace.upload("train rank3.log", lines.encode(), user="bob")
 
     await workspace.shortcut("diagnose", user="bob", ts=said)
-    await workspace.until(lambda: last_reply(workspace, said, "GPU out of memory"), 60)
-    await workspace.until(lambda: any(one.get("files") for one in workspace.replies(said)), 60)
+    await workspace.until(lambda: last_reply(workspace, said, "GPU out of memory"))
+    await workspace.until(lambda: any(one.get("files") for one in workspace.replies(said)))
 
 
 async def test_a_message_without_a_log_is_said_kindly(workspace, bot):

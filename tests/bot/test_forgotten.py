@@ -54,7 +54,7 @@ async def test_nothing_is_told_again_after_incidents_were_forgotten(workspace, r
 
 async def until_told(registry, number):
     """Wait until this finding is settled."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             events = [event for event in await registry.events.read({STREAM: 0}) if event.number == number]
             if not events or (await registry.ledger.state(events[0])).is_settled:

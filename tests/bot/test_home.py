@@ -13,7 +13,7 @@ def home(workspace, user="alice"):
 
 
 async def until_home(workspace, words, user="alice"):
-    await workspace.until(lambda: words in home(workspace, user), 15)
+    await workspace.until(lambda: words in home(workspace, user))
 
 
 async def test_home_shows_my_runs_what_is_open_and_what_is_quiet(workspace, bot, registry, publish, finding):
@@ -94,7 +94,7 @@ async def test_a_run_is_found_while_typing(workspace, bot, registry):
     window = await workspace.until(workspace.modal)
     await workspace.click_modal("ask:loss")
     direct = workspace.direct_channel("alice")
-    await workspace.until(lambda: [one for one in workspace.messages(direct) if "looks normal" in one["text"]], 30)
+    await workspace.until(lambda: [one for one in workspace.messages(direct) if "looks normal" in one["text"]])
 
     assert [one["value"] for one in suggested] == ["llama-7b"]
     assert window["title"]["text"] == "llama-7b"
@@ -115,7 +115,7 @@ async def test_a_direct_message_is_a_question(workspace, bot, registry):
 
     await workspace.say("stall run42", user="bob", channel=direct)
 
-    await workspace.until(lambda: [one for one in workspace.messages(direct) if "trains at step" in one["text"]], 20)
+    await workspace.until(lambda: [one for one in workspace.messages(direct) if "trains at step" in one["text"]])
 
 
 @pytest.mark.parametrize(

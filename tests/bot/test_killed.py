@@ -17,6 +17,7 @@ from diagnosis.findings import Finding, Severity
 from diagnosis.observations import Evidence, Origin
 from registry import StreamId, connect, wire
 from registry.embedded import Embedded
+from tests.servers import PATIENT
 
 FAULTS = (
     faults.http_error(500),
@@ -62,7 +63,7 @@ async def story(redis_url, *, findings, kills, share=0.25, seed=1, limit=100.0, 
     """Tell `findings` while bots are killed `kills` times; returns the workspace's root messages."""
     dice = random.Random(seed)
     registry = connect(redis_url)
-    async with Workspace.start(rate_limit=False) as workspace:
+    async with Workspace.start(rate_limit=False, **PATIENT) as workspace:
         workspace.faults.some(share, kinds, METHODS, seed)
         bots = [await start_bot(workspace, redis_url, without) for _ in range(2)]
         publishing = asyncio.create_task(publish(registry, findings, ranks=ranks))

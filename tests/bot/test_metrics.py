@@ -1,12 +1,11 @@
 """/metrics: how the bot, the runs and the watchers stand, for Prometheus."""
 
-import socket
-
 import pytest
 from aiohttp import ClientSession
 
 from bot.app import bot_running
 from tests.bot.conftest import a_run, settled
+from tests.ports import free_port
 
 pytest.importorskip("prometheus_client")
 from prometheus_client.parser import text_string_to_metric_families
@@ -14,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 async def test_prometheus_is_answered(workspace, settings, registry, publish, finding):
     """What is open, who was heard, how Slack answers; in the format that Prometheus' own parser reads."""
-    async with bot_running(settings(health_port=_free_port(), metrics=True)) as running:
+    async with bot_running(settings(health_port=free_port(), metrics=True)) as running:
         await workspace.until(lambda: running.identity.team)
         await workspace.connected()
         await a_run(registry)
@@ -35,7 +34,7 @@ async def test_prometheus_is_answered(workspace, settings, registry, publish, fi
 async def test_metrics_without_the_registry_say_so(workspace, settings):
     """A scrape never fails because of it."""
     async with bot_running(
-        settings(health_port=_free_port(), metrics=True, redis_url="redis://127.0.0.1:1/0")
+        settings(health_port=free_port(), metrics=True, redis_url="redis://127.0.0.1:1/0")
     ) as running:
         address = f"http://127.0.0.1:{running.endpoint.port}/metrics"
         async with ClientSession() as session, session.get(address) as answer:
@@ -43,9 +42,3 @@ async def test_metrics_without_the_registry_say_so(workspace, settings):
 
     assert answer.status == 200
     assert "runwatch_registry_up 0.0" in text
-
-
-def _free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]

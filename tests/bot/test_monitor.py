@@ -59,7 +59,7 @@ async def test_a_reply_that_a_bot_could_not_post_any_more_is_posted_by_the_next(
     was_said = workspace.replies(root["ts"])
 
     async with monitoring():
-        await settled(registry, 2, 20.0)
+        await settled(registry, 2)
 
     assert was_said == []
     assert [reply["text"].startswith("Over after") for reply in workspace.replies(root["ts"])] == [True]
@@ -105,7 +105,7 @@ async def test_a_faulty_answer_neither_loses_nor_doubles(workspace, registry, mo
 
     async with monitoring():
         await publish(finding())
-        await settled(registry, 1, seconds=20)
+        await settled(registry, 1)
 
     assert len(workspace.messages()) == 1
 
@@ -162,7 +162,7 @@ async def test_an_unreadable_channel_gets_a_marked_repeat(workspace, registry, m
 
     async with monitoring():
         await publish(finding())
-        await settled(registry, 1, seconds=20)
+        await settled(registry, 1)
 
     first, second = workspace.messages()
     assert "This may be a repeat" not in str(first["blocks"])

@@ -194,7 +194,7 @@ async def test_wrong_words_of_every_command_get_a_sentence(workspace, bot, regis
     for command, words in asked:
         outcome = await workspace.slash(command, words)
         assert outcome.acked
-    said = await workspace.until(lambda: len(workspace.ephemerals()) == len(asked) and workspace.ephemerals(), 20)
+    said = await workspace.until(lambda: len(workspace.ephemerals()) == len(asked) and workspace.ephemerals())
 
     assert not any("failed on my side" in one["text"] for one in said)
     assert workspace.messages() == []

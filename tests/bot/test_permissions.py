@@ -84,7 +84,7 @@ async def enter(workspace, entry, user, root):
         new += [one for one in workspace.all_messages(direct) if one["user"] == workspace.bot_user]
         return [one["text"] for one in new if one.get("user") != f"U0{user.upper()}"]
 
-    return await workspace.until(said, 20)
+    return await workspace.until(said)
 
 
 @pytest.mark.parametrize("user", ["vera", "guest", "stranger"])

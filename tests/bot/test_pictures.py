@@ -49,7 +49,7 @@ def over(record):
 async def shown(workspace, record):
     """Wait until the one chart of the thread tells the state of this record."""
     state = state_of(record.incident)
-    await workspace.until(lambda: [state in file["name"] for file in files_of(workspace, record)] == [True], 20)
+    await workspace.until(lambda: [state in file["name"] for file in files_of(workspace, record)] == [True])
 
 
 async def test_a_chart_of_what_is_over_takes_the_place_of_the_first(workspace, pictures, thread):

@@ -29,7 +29,7 @@ async def served(victim, workspace, settings):
     await registry.aclose()
     async with bot_running(settings(redis_url=victim.url, lease_seconds=12.0)) as running:
         await workspace.connected()
-        await workspace.until(lambda: running.identity.team and running.monitor.is_reigning, 20)
+        await workspace.until(lambda: running.identity.team and running.monitor.is_reigning)
         yield running
 
 
@@ -53,7 +53,7 @@ async def test_a_registry_that_hangs_is_said_within_a_second(victim, workspace, 
     victim.pause()
 
     outcomes = await asyncio.gather(*(workspace.slash("/loss", "run42") for _ in range(20)))
-    said = await workspace.until(lambda: len(workspace.ephemerals()) == 20 and workspace.ephemerals(), 20)
+    said = await workspace.until(lambda: len(workspace.ephemerals()) == 20 and workspace.ephemerals())
     victim.resume()
 
     assert all(outcome.acked for outcome in outcomes)
@@ -69,9 +69,9 @@ async def test_a_registry_that_dies_and_comes_back_loses_nothing(victim, workspa
     victim.start()
 
     await publish(victim.url, 2)
-    await workspace.until(lambda: len(workspace.messages()) == 2, 40)
+    await workspace.until(lambda: len(workspace.messages()) == 2)
     outcome = await workspace.slash("/runs")
-    await workspace.until(lambda: len(workspace.messages()) == 3, 20)
+    await workspace.until(lambda: len(workspace.messages()) == 3)
 
     assert outcome.acked
     assert ["run1" in one["text"] or "run2" in one["text"] for one in workspace.messages()] == [True, True, False]

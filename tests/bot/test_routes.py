@@ -81,7 +81,7 @@ async def test_an_archived_channel_is_told_in_the_default_one_with_the_reason(
     workspace.archive("gpu-ops")
 
     await publish(finding())
-    await settled(registry, 1, 20)
+    await settled(registry, 1)
 
     (root,) = workspace.messages()
     assert "which took nothing from us: is_archived" in str(root["blocks"])

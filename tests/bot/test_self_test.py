@@ -38,7 +38,7 @@ async def test_a_silent_day_gets_one_line_and_the_next_another(workspace, regist
     await registry.heartbeats.beat(Heartbeat("node9", "node9", 1.0, runs=("run42",)), ttl=-1.0)
     async with monitoring():
         await publish(finding())
-        await settled(registry, 1, 60)
+        await settled(registry, 1)
     now, bot = await registry.now(), told()
 
     await bot.post_due(now + 0.5 * DAY)

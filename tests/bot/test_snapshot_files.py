@@ -31,7 +31,7 @@ async def node(redis_url, tmp_path):
     )
     agent = Agent(settings, connect(redis_url, name="node01"), Spool(settings.home / "spool"))
     task = asyncio.create_task(agent.watch())
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not await agent.registry.ranks.all("run42"):
             await asyncio.sleep(0.05)
     yield agent
@@ -51,9 +51,9 @@ async def test_the_bundle_comes_only_where_the_channel_may_have_it(workspace, se
         await workspace.until(lambda: running.identity.team)
 
         await workspace.slash("/snapshot", "run42")
-        await workspace.until(lambda: "snapshot-run42.txt" in names(workspace), 40)
+        await workspace.until(lambda: "snapshot-run42.txt" in names(workspace))
         if may:
-            await workspace.until(lambda: "snapshot-run42.tar.gz" in names(workspace), 40)
+            await workspace.until(lambda: "snapshot-run42.tar.gz" in names(workspace))
         else:
             await asyncio.sleep(2)
 

@@ -62,7 +62,7 @@ async def watching(registry, tmp_path, log, redis_url, *, allow_stop):
     agent = Agent(settings, registry, Spool(settings.home / "spool"))
     task = asyncio.create_task(agent.watch())
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not await registry.ranks.all("run42"):
                 await asyncio.sleep(0.05)
         yield agent
@@ -90,16 +90,16 @@ async def test_a_run_is_stopped_with_its_evidence_saved(workspace, settings, reg
     """Snapshot, question, confirmation by the same person; then all processes are gone and the paths are told."""
     async with a_watcher(allow_stop=True), a_bot(workspace, settings):
         await workspace.slash("/snapshot", "run42 it is lost")
-        answer = await workspace.until(lambda: said(workspace, "Snapshot of run42: 1 of 1 nodes"), 40)
+        answer = await workspace.until(lambda: said(workspace, "Snapshot of run42: 1 of 1 nodes"))
         await workspace.click(answer["ts"], "stop_run")
-        question = await workspace.until(lambda: said(workspace, "wants to stop"), 20)
+        question = await workspace.until(lambda: said(workspace, "wants to stop"))
         assert job.poll() is None
         await workspace.click(question["ts"], "confirm_stop", user="bob")
-        await workspace.until(lambda: workspace.ephemerals("bob"), 20)
+        await workspace.until(lambda: workspace.ephemerals("bob"))
         assert job.poll() is None
 
         await workspace.click(question["ts"], "confirm_stop")
-        done = await workspace.until(lambda: said(workspace, "run42 is stopped"), 60)
+        done = await workspace.until(lambda: said(workspace, "run42 is stopped"))
 
     assert "Safe to stop now" in str(answer["blocks"])
     assert str(job.pid) in str(question["blocks"])
@@ -114,9 +114,9 @@ async def test_a_run_is_stopped_with_its_evidence_saved(workspace, settings, reg
 async def test_without_permission_the_commands_are_posted(workspace, settings, a_watcher, job):
     async with a_watcher(allow_stop=False), a_bot(workspace, settings):
         await workspace.slash("/snapshot", "run42")
-        answer = await workspace.until(lambda: said(workspace, "Snapshot of run42: 1 of 1 nodes"), 40)
+        answer = await workspace.until(lambda: said(workspace, "Snapshot of run42: 1 of 1 nodes"))
         await workspace.click(answer["ts"], "stop_run")
-        told = await workspace.until(lambda: said(workspace, "I did not stop"), 20)
+        told = await workspace.until(lambda: said(workspace, "I did not stop"))
 
     assert "How to stop it" in str(answer["blocks"])
     assert f"kill -TERM {job.pid}" in str(told["blocks"])
@@ -136,9 +136,9 @@ async def test_who_is_no_operator_stops_nothing(workspace, settings, registry):
         await workspace.connected()
         await workspace.until(lambda: running.identity.team)
         await workspace.slash("/snapshot", "run42", user="bob")
-        answer = await workspace.until(lambda: said(workspace, "Snapshot of run42"), 20)
+        answer = await workspace.until(lambda: said(workspace, "Snapshot of run42"))
         await workspace.click(answer["ts"], "stop_run", user="bob")
-        await workspace.until(lambda: len(workspace.ephemerals("bob")) > 1, 20)
+        await workspace.until(lambda: len(workspace.ephemerals("bob")) > 1)
 
     assert asked == ["snapshot"]
 
@@ -157,11 +157,11 @@ async def test_without_all_the_evidence_nothing_is_stopped(workspace, settings, 
 
     async with a_node(registry, answer), a_bot(workspace, settings):
         await workspace.slash("/snapshot", "run42")
-        snapshot = await workspace.until(lambda: said(workspace, "Snapshot of run42"), 20)
+        snapshot = await workspace.until(lambda: said(workspace, "Snapshot of run42"))
         await workspace.click(snapshot["ts"], "stop_run")
-        question = await workspace.until(lambda: said(workspace, "wants to stop"), 20)
+        question = await workspace.until(lambda: said(workspace, "wants to stop"))
         await workspace.click(question["ts"], "confirm_stop")
-        told = await workspace.until(lambda: said(workspace, "not complete"), 20)
+        told = await workspace.until(lambda: said(workspace, "not complete"))
 
     assert "node17 lacks its logs" in str(told["blocks"])
     assert "kill -TERM 77" in str(told["blocks"])

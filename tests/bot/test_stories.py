@@ -105,7 +105,7 @@ def head(message):
     return readable(message.get("text") or "")
 
 
-async def said(workspace, find, seconds=20):
+async def said(workspace, find, seconds=60):
     return await workspace.until(find, seconds)
 
 
@@ -123,7 +123,7 @@ async def test_a_first_day(workspace, told, registry, language):
     await workspace.slash("/loss", "run42")
     await said(workspace, lambda: len(told()) == 3)
     await workspace.slash("/stall", "run42")
-    await said(workspace, lambda: len(told()) == 4, 30)
+    await said(workspace, lambda: len(told()) == 4)
     await workspace.slash("/loss", "run4")
     await said(workspace, lambda: len(workspace.ephemerals()) == 2)
     await workspace.slash("/runwatch", "mute run42", user="bob")

@@ -13,6 +13,7 @@ from handlers.messages.languages import speak
 from tests.bot.chinese import english_in
 from tests.bot.conftest import a_run, settled
 from tests.bot.workspace.browser import browser_page
+from tests.servers import PATIENT
 
 SHOTS = os.environ.get("RUNWATCH_SHOTS")
 """A folder for screenshots, for people who look."""
@@ -21,7 +22,7 @@ SHOTS = os.environ.get("RUNWATCH_SHOTS")
 @pytest.fixture
 async def workspace():
     """A workspace with the app that the manifest describes."""
-    async with Workspace.start(manifest=manifest()) as slack:
+    async with Workspace.start(manifest=manifest(), **PATIENT) as slack:
         yield slack
 
 
@@ -55,7 +56,7 @@ async def test_a_note_is_written_in_the_form(workspace, scene):
         await shot(page, "note")
         await page.get_by_role("button", name="Write", exact=True).click()
         await page.locator("dialog#modal[open]").wait_for(state="detached")
-        await workspace.until(lambda: [one for one in workspace.replies(scene) if "batch 7" in one["text"]], 10)
+        await workspace.until(lambda: [one for one in workspace.replies(scene) if "batch 7" in one["text"]])
         await shot(page, "noted")
 
 
@@ -69,7 +70,7 @@ async def test_quiet_is_chosen_in_the_form(workspace, scene):
         await page.locator('dialog select[data-action="span"]').select_option("4h")
         await shot(page, "mute")
         await page.get_by_role("button", name="Mute", exact=True).click()
-        await workspace.until(lambda: "quiet until" in str(workspace.messages()[0]["blocks"]), 10)
+        await workspace.until(lambda: "quiet until" in str(workspace.messages()[0]["blocks"]))
 
 
 async def test_home_finds_a_run_while_typing(workspace, scene):
@@ -97,7 +98,7 @@ async def test_a_message_is_diagnosed_from_its_menu(workspace, scene):
         await message.hover()
         await message.locator('.tools summary[aria-label="More actions"]').click()
         await message.get_by_role("button", name="Runwatch: diagnose").click()
-        await workspace.until(lambda: [one for one in workspace.replies(said) if "out of memory" in one["text"]], 60)
+        await workspace.until(lambda: [one for one in workspace.replies(said) if "out of memory" in one["text"]])
         await message.locator("button.replies").click()
         await page.locator("#thread").get_by_text("GPU out of memory").first.wait_for()
         await shot(page, "diagnosed")
@@ -125,9 +126,9 @@ async def test_the_page_is_read_in_both_languages(  # noqa: PLR0917 - fixtures
             await settled(registry, 2)
             for command, words in (("/runs", ""), ("/loss", "llama-7b"), ("/runwatch", "help")):
                 await workspace.slash(command, words)
-            await workspace.until(lambda: len([one for one in workspace.messages() if not one.get("files")]) >= 3, 30)
-            await workspace.until(workspace.ephemerals, 30)
-            await workspace.until(lambda: [one for one in workspace.all_messages() if one.get("files")], 30)
+            await workspace.until(lambda: len([one for one in workspace.messages() if not one.get("files")]) >= 3)
+            await workspace.until(workspace.ephemerals)
+            await workspace.until(lambda: [one for one in workspace.all_messages() if one.get("files")])
             async with browser_page(workspace) as page:
                 root = page.locator(f'[data-ts="{workspace.messages()[0]["ts"]}"]').first
                 await root.scroll_into_view_if_needed()

@@ -67,10 +67,10 @@ async def test_an_incident_that_slack_does_not_take_goes_to_the_webhook_once(
         await workspace.connected()
         workspace.faults.always("chat.postMessage", trouble)
         await goes_wrong(text="loss is NaN since step 41,200 <!channel>")
-        await workspace.until(lambda: hook.texts, 20)
+        await workspace.until(lambda: hook.texts)
         await asyncio.sleep(1.5)
         workspace.faults.clear("chat.postMessage")
-        await workspace.until(workspace.messages, 60)
+        await workspace.until(workspace.messages)
 
     [text] = hook.texts
     assert "run42 · loss is NaN since step 41,200" in text
@@ -84,10 +84,10 @@ async def test_a_bot_that_begins_anew_does_not_tell_the_webhook_again(workspace,
     workspace.faults.always("chat.postMessage", faults.refused("token_revoked"))
     async with bot_running(patient):
         await goes_wrong()
-        await workspace.until(lambda: hook.texts, 20)
+        await workspace.until(lambda: hook.texts)
     async with bot_running(patient):
         await goes_wrong(run="run43")
-        await workspace.until(lambda: len(hook.texts) == 2, 20)
+        await workspace.until(lambda: len(hook.texts) == 2)
         await asyncio.sleep(1.5)
 
     assert ["run42" in hook.texts[0], "run42" in hook.texts[1], "run43" in hook.texts[1]] == [True, False, True]
@@ -98,7 +98,7 @@ async def test_while_slack_takes_anything_the_webhook_is_quiet(workspace, patien
     async with bot_running(patient):
         await workspace.connected()
         await goes_wrong()
-        await workspace.until(workspace.messages, 20)
+        await workspace.until(workspace.messages)
         await asyncio.sleep(1.5)
 
     assert hook.texts == []

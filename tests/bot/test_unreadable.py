@@ -9,6 +9,7 @@ from bot.slack_answers import Answer, Outcome
 from bot.workspace import Workspace, faults
 from tests.bot.conftest import settled
 from tests.counts import count, say
+from tests.servers import PATIENT
 
 pytestmark = pytest.mark.figure
 
@@ -35,7 +36,7 @@ def lost_answers(slack, monkeypatch):
 @pytest.fixture
 async def workspace():
     """Slack without its limits: what is counted here is messages."""
-    async with Workspace.start(rate_limit=False) as slack:
+    async with Workspace.start(rate_limit=False, **PATIENT) as slack:
         yield slack
 
 

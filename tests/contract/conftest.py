@@ -14,10 +14,22 @@ from bot.workspace import Workspace
 
 
 @pytest.fixture
-async def slack():
+def ack_seconds():
+    """How long the workspace waits for an acknowledgement: long, but where a test is about one that does not come."""
+    return 30.0
+
+
+@pytest.fixture
+def share_seconds():
+    """How long an uploaded file is without its type and its channel."""
+    return 0.05
+
+
+@pytest.fixture
+async def slack(ack_seconds, share_seconds):
     """A workspace whose rate limits are off and whose repeats come at once."""
-    settings = {"rate_limit": False, "share_delay_seconds": 0.05, "event_retry_delays_seconds": (0.0, 0.05, 0.05)}
-    async with Workspace.start(ack_deadline_seconds=1.0, **settings) as workspace:
+    settings = {"rate_limit": False, "share_delay_seconds": share_seconds, "event_retry_delays_seconds": (0.0, 0.05, 0.05)}
+    async with Workspace.start(ack_deadline_seconds=ack_seconds, **settings) as workspace:
         yield workspace
 
 

@@ -12,6 +12,7 @@ def image(file_id):
     return [{"type": "image", "slack_file": {"id": file_id}, "alt_text": "loss"}]
 
 
+@pytest.mark.parametrize("share_seconds", [5.0])
 async def test_an_upload_appears_in_its_thread_a_moment_later(slack, client):
     """The answer comes before the share and before the mimetype; then files.info tells both."""
     root = await client.chat_postMessage(channel=slack.channel, text="incident")
@@ -45,6 +46,7 @@ async def test_an_upload_with_alt_txt_is_kept_but_never_shared(slack, client):
     assert slack.messages() == []
 
 
+@pytest.mark.parametrize("share_seconds", [5.0])
 async def test_an_image_block_waits_for_the_mimetype(slack, client):
     """slack_file sent too early is invalid_blocks; after the scan it is fine."""
     answer = await client.files_upload_v2(content=PNG, filename="loss.png")

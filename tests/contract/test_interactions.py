@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from tests.contract.conftest import app_of
 
 BUTTONS = [
@@ -230,6 +232,7 @@ async def test_an_answer_in_the_acknowledgement_is_shown(slack, connected):
     assert [m["text"] for m in slack.messages()] == ["everybody"]
 
 
+@pytest.mark.parametrize("ack_seconds", [1.0])
 async def test_late_acknowledgement_shows_operation_timeout(slack, connected):
     """An app that takes longer than the deadline has failed for the person, whatever it does later."""
     app = app_of(slack)

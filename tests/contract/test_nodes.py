@@ -38,7 +38,7 @@ async def real(registry, tmp_path, redis_url):
     )
     agent = Agent(settings, registry, Spool(settings.home / "spool"))
     task = asyncio.create_task(agent.watch())
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not await registry.ranks.all("run42"):
             await asyncio.sleep(0.05)
     try:

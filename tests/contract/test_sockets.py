@@ -6,6 +6,7 @@ import contextlib
 import aiohttp
 import pytest
 
+from bot.workspace import Workspace
 from tests.contract.conftest import app_of, by_socket, client_of
 
 
@@ -51,7 +52,7 @@ async def test_a_refresh_loses_no_command(slack):
     app = counting_app(slack)
 
     async with by_socket(slack, app):
-        refreshing = asyncio.create_task(slack.sockets.refresh(grace=0.3))
+        refreshing = asyncio.create_task(slack.sockets.refresh(grace=2.0))
         for n in range(10):
             outcome = await slack.slash("/loss", str(n))
             assert outcome.acked
@@ -63,14 +64,15 @@ async def test_a_refresh_loses_no_command(slack):
     assert app.heard == [*map(str, range(10)), "after"]
 
 
+@pytest.mark.parametrize("ack_seconds", [1.0])
 async def test_a_zombie_is_noticed_by_its_missing_pongs(slack):
     """The socket stays open and says nothing; slack_sdk replaces it after a few ping intervals."""
     app = counting_app(slack)
 
-    async with by_socket(slack, app, ping_interval=0.3):
+    async with by_socket(slack, app, ping_interval=0.5):
         slack.sockets.zombify()
         outcome = await slack.slash("/loss", "lost")
-        await slack.until(lambda: slack.sockets.opened >= 2, timeout=20)
+        await slack.until(lambda: slack.sockets.opened >= 2)
         await slack.until(lambda: any(not c.is_zombie for c in slack.sockets.connections))
         again = await slack.slash("/loss", "heard")
 
@@ -92,14 +94,14 @@ async def test_a_repeated_envelope_arrives_twice(slack):
     assert slack.sockets.late_acks == [slack.sockets.sent[-1]["envelope_id"]]
 
 
-async def test_an_event_nobody_acknowledged_comes_again(slack):
+async def test_an_event_nobody_acknowledged_comes_again():
     """Retries carry the same event_id, a number and a reason; commands are never repeated."""
-    app = counting_app(slack)
-
-    await slack.mention("hello")
-    await asyncio.sleep(0.02)
-    async with by_socket(slack, app):
-        await slack.until(lambda: app.heard, timeout=5)
+    async with Workspace.start(event_retry_delays_seconds=(0.0, *[0.05] * 1000)) as slack:
+        app = counting_app(slack)
+        await slack.mention("hello")
+        await asyncio.sleep(0.02)
+        async with by_socket(slack, app):
+            await slack.until(lambda: app.heard)
     retries = [(e["retry_attempt"], e["retry_reason"]) for e in slack.sockets.sent if e["type"] == "events_api"]
 
     assert len(app.heard) == 1

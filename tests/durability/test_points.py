@@ -12,6 +12,7 @@ from tests.counts import IS_FULL, count, say
 from tests.durability.points import POINTS
 from tests.durability.watcher_process import BOOKMARK_EVERY, ENOUGH
 from tests.scenarios.nursery import Nursery
+from tests.servers import PATIENT
 
 pytestmark = pytest.mark.figure
 
@@ -101,7 +102,7 @@ def nursery():
 @pytest.fixture
 async def story(victim, tmp_path, nursery):
     """`await story(without)`: bot and watcher alive, a tenth of Slack's answers wrong."""
-    async with Workspace.start(rate_limit=False) as workspace:
+    async with Workspace.start(rate_limit=False, **PATIENT) as workspace:
         workspace.faults.some(0.1, (faults.cut_after(), faults.html(502, done=True)), METHODS, 1)
         made = []
 

@@ -18,7 +18,7 @@ def pair():
     with short_home() as home:
         primary = Node(home / "a").start()
         copy = Node(home / "b", "--replicaof", f"127.0.0.1 {primary.port}").start()
-        until(lambda: copy.client().info("replication")["master_link_status"] == "up", 10, "no copy")
+        until(lambda: copy.client().info("replication")["master_link_status"] == "up", "no copy")
         yield primary, copy
         primary.stop()
         copy.stop()

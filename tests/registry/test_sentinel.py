@@ -7,8 +7,9 @@ import pytest
 
 from registry import Refused, RegistryAway, connect, keys
 from registry.door import Door
+from tests.ports import HOST, free_port
 from tests.registry.lives import answer_as_watcher, ask_as_bot, live_as_bot, live_as_reader, live_as_watcher
-from tests.topologies import HOST, Node, Trio, free_port, short_home
+from tests.topologies import Node, Trio, short_home
 
 
 @pytest.fixture

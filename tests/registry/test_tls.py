@@ -12,10 +12,11 @@ from redis import Redis
 from registry import BadAddress, Refused, RegistryAway, connect
 from registry.access import Role
 from registry.door import Door
+from tests.ports import HOST
 from tests.registry import lives
 from tests.registry.authority import Authority
 from tests.registry.test_acl import DEBIANS, give_rights, lead_all_lives, url_for
-from tests.topologies import HOST, ClusterOf, Node, Trio, short_home
+from tests.topologies import ClusterOf, Node, Trio, short_home
 
 pytestmark = pytest.mark.scenario
 

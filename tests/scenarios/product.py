@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from bot.manifest import manifest
 from bot.workspace import WorkspaceSettings
+from tests.ports import free_port
 from tests.scenarios.nursery import FORKED, Child, Nursery
 from tests.scenarios.room import Room, until
 from tests.servers import Victim
@@ -213,13 +213,6 @@ class Product:
     def are_alive(self, *names):
         """None of these has ended by itself."""
         return all(self.members[name].process.poll() is None for name in names or self.members)
-
-
-def free_port():
-    """A port nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _spawn(launcher, words, environment, log, cwd):

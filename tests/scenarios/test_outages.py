@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.ports import free_port
 from tests.scenarios.episodes import HEALTHY, Entry, good, line
 from tests.scenarios.oracle import judge
-from tests.scenarios.product import Product, free_port
+from tests.scenarios.product import Product
 from tests.scenarios.room import until
 
 pytestmark = pytest.mark.scenario

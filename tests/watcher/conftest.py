@@ -61,7 +61,7 @@ async def watching(registry):
         agent.publisher._disk.close()
 
 
-async def until(look, seconds=30):
+async def until(look, seconds=60):
     """What `look` gives once it gives something."""
     deadline = time.monotonic() + seconds
     while True:
@@ -111,7 +111,7 @@ class WatcherProcess:
     def end(self, number=signal.SIGTERM):
         """Ask it to end; its exit code."""
         self.process.send_signal(number)
-        code = self.process.wait(timeout=30)
+        code = self.process.wait(timeout=60)
         self.process.stderr.close()
         return code
 

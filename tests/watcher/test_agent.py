@@ -147,7 +147,7 @@ async def test_a_second_watcher_of_the_same_run_is_refused(process, registry, lo
     await until(lambda: registry.ranks.all("run42"))
 
     second = process()
-    code = second.process.wait(timeout=30)
+    code = second.process.wait(timeout=60)
 
     assert code == 2
     assert b"another watcher" in second.process.stderr.read()
@@ -162,7 +162,7 @@ async def test_a_run_that_another_watcher_follows_with_others_is_refused(watchin
 
     second = process()
 
-    assert second.process.wait(timeout=30) == 2
+    assert second.process.wait(timeout=60) == 2
     assert b"follows run42 already" in second.process.stderr.read()
 
 

@@ -144,7 +144,7 @@ async def test_the_child_ends_with_its_watcher(tmp_path):
     parent.kill()
     await parent.wait()
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while _lives(child):
             await asyncio.sleep(0.02)
 

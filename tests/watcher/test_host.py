@@ -49,7 +49,7 @@ def named(settings, **changes):
 
 async def becomes(host, pid, state):
     """Look until the process is seen in a state."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             await host.look()
             if {process.pid: process.state for process in host.processes}.get(pid) == state:

@@ -41,7 +41,7 @@ async def test_telling_lines_come_as_symptoms(kernel):
     say(PLAIN)
     say(XID)
 
-    symptom = await asyncio.wait_for(anext(aiter(log.follow("node17"))), 20)
+    symptom = await asyncio.wait_for(anext(aiter(log.follow("node17"))), 60)
 
     assert symptom.category == "gpu_hardware"
     assert (symptom.origin.node, symptom.evidence.offset) == ("node17", 1234)
@@ -55,7 +55,7 @@ async def test_what_was_told_before_a_restart_is_passed_over(kernel):
     say(XID)
     say(XID.replace(b"4,1234", b"4,1236"))
 
-    symptom = await asyncio.wait_for(anext(aiter(log.follow("node17"))), 20)
+    symptom = await asyncio.wait_for(anext(aiter(log.follow("node17"))), 60)
 
     assert symptom.evidence.offset == 1236
 
@@ -65,7 +65,7 @@ async def test_a_kernel_log_that_cannot_be_read_is_said(tmp_path):
     log = KernelLog(str(tmp_path / "missing"))
     task = asyncio.create_task(anext(aiter(log.follow("node17"))))
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while log.problem is None:
             await asyncio.sleep(0.01)
     task.cancel()

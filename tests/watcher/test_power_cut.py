@@ -79,7 +79,7 @@ def saving(disk, *options):
     finally:
         process.kill()
         process.wait()
-        reader.join(10)
+        reader.join(60)
 
 
 def cuts(disk, process, told):

@@ -31,7 +31,7 @@ def job(settings, log):
                 command, stdout=out, stderr=out, cwd=ROOT, env=os.environ | names, start_new_session=True
             )
         running.append(process)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while b"step 2/" not in log.read_bytes() and time.monotonic() < deadline:
             time.sleep(0.05)
         return process

@@ -29,7 +29,7 @@ def test_closing_wakes_the_sleeper_and_takes_nothing_from_under_it():
         sleeper.start()
         time.sleep(0.002)
         ears.close()
-        sleeper.join(30.0)
+        sleeper.join(60)
 
         assert not raised
         assert woken == [True, True]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.ports import free_port
 from tests.watcher.conftest import until
 from tests.watcher.following import lines
 from watcher import dead_man
@@ -20,7 +21,7 @@ async def ask(port, line):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(line)
     await writer.drain()
-    answer = await asyncio.wait_for(reader.read(), 20)
+    answer = await asyncio.wait_for(reader.read(), 60)
     writer.close()
     head, _, body = answer.partition(b"\r\n\r\n")
     return int(head.split()[1]) if head else None, body
@@ -30,7 +31,7 @@ async def ask(port, line):
 async def page(watching, settings, log):
     """A watcher with a page, on a port that was free."""
     log.write_bytes(lines(0, 50))
-    with_page = replace(settings, watcher_port=await free_port(), metrics=True)
+    with_page = replace(settings, watcher_port=free_port(), metrics=True)
 
     async def start():
         agent = await watching(with_page)
@@ -42,14 +43,6 @@ async def page(watching, settings, log):
 
 async def agreed(value):
     return value
-
-
-async def free_port():
-    server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    server.close()
-    await server.wait_closed()
-    return port
 
 
 async def test_a_watcher_that_observes_is_well(page):

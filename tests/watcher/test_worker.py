@@ -97,6 +97,6 @@ async def _steps(watch, expected):
 
 
 async def _true(look):
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not look():
             await asyncio.sleep(0.01)

@@ -3,7 +3,7 @@
 import aiohttp
 import pytest
 
-from tests.contract.conftest import client, slack  # noqa: F401 - the fixtures of the contract tests
+from tests.contract.conftest import ack_seconds, client, share_seconds, slack  # noqa: F401 - the fixtures of the contract tests
 
 
 @pytest.fixture

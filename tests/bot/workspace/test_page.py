@@ -1,13 +1,14 @@
 """The page in headless Chromium: what a newcomer sees and does."""
 
 import asyncio
-import socket
 
 import pytest
 
 from bot.workspace import Workspace
 from tests.bot.workspace.browser import browser_page
 from tests.contract.conftest import app_of, by_socket
+from tests.ports import free_port
+from tests.servers import PATIENT
 
 pytestmark = pytest.mark.scenario
 
@@ -53,7 +54,7 @@ async def picture_in(page, place):
 @pytest.fixture
 async def slack():
     """A workspace with commands and a shortcut."""
-    async with Workspace.start(manifest=MANIFEST, rate_limit=False, share_delay_seconds=0.05) as workspace:
+    async with Workspace.start(manifest=MANIFEST, rate_limit=False, share_delay_seconds=0.05, **PATIENT) as workspace:
         yield workspace
 
 
@@ -113,7 +114,7 @@ async def test_a_whole_command_is_sent_by_enter(slack):
         await box.press_sequentially("/stall")
         await page.wait_for_selector(".menu li[aria-selected=true]")
         await box.press("Enter")
-        await asyncio.wait_for(_until(lambda: got), 10)
+        await asyncio.wait_for(_until(lambda: got), 60)
 
     assert got == [("/stall", "")]
 
@@ -414,18 +415,16 @@ async def test_the_theme_follows_the_system_and_can_be_changed(slack):
 
 async def test_the_page_survives_a_restart_of_the_workspace(tmp_path):
     """While it is away the page says so; afterwards it shows what came since."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    async with Workspace.start(port=port, data_dir=tmp_path) as slack:
+    port = free_port()
+    async with Workspace.start(port=port, data_dir=tmp_path, **PATIENT) as slack:
         await slack.say("before")
         page_context = browser_page(slack)
         page = await page_context.__aenter__()
         await page.wait_for_selector(".message")
     await page.wait_for_selector("#banner:visible")
-    async with Workspace.start(port=port, data_dir=tmp_path) as slack:
+    async with Workspace.start(port=port, data_dir=tmp_path, **PATIENT) as slack:
         await slack.say("after")
-        await page.wait_for_selector(".message:has-text('after')", timeout=15_000)
+        await page.wait_for_selector(".message:has-text('after')")
         await page.wait_for_selector("#banner", state="hidden")
         shown = await page.locator(".message").count()
         page.troubles.clear()  # the browser itself logs the refused connections

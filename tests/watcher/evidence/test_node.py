@@ -39,7 +39,7 @@ def start():
     def begin(*arguments, code=SLEEPS, **names):
         process = subprocess.Popen([sys.executable, "-c", code, *arguments], env=os.environ | names)
         running.append(process)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not process_tree.command_of(process.pid).startswith(sys.executable) and time.monotonic() < deadline:
             time.sleep(0.01)
         return process
@@ -86,7 +86,7 @@ def test_the_whole_family_is_listed_with_files_and_memory(tmp_path, scene_of, in
         "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', 'loader']); time.sleep(600)"
     )
     rank = start(code=code)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not loaders(rank.pid) and time.monotonic() < deadline:
         time.sleep(0.02)
 
@@ -110,7 +110,7 @@ def test_the_launcher_is_the_process_that_started_the_ranks(start):
         "time.sleep(600)"
     )
     launcher = start(code=code)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while len(ranks := process_tree.look().below(launcher.pid)) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)
 
