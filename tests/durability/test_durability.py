@@ -4,13 +4,15 @@ import asyncio
 import random
 import signal
 import sys
-from collections.abc import Sequence
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from registry import connect
+from registry import StreamId, connect
 from tests.counts import IS_FULL, count, say
 from tests.durability.channel import Channel
 from tests.durability.harness import Plan, run
@@ -33,6 +35,8 @@ A8 = replace(RESTARTS, alerts=9_000, redis_kills=300, per_second=5)
 SLEEPS, AT_ONCE = count(1, 100), 10
 AWAKE_SECONDS = 3.0
 """So long a bot that woke up has to do what it must not."""
+AWAY_SECONDS = 2.5
+"""Longer than a call of these bots waits for Redis."""
 WORST_DEAF_SECONDS = 30.0
 """RELIABILITY asks for 10 on a quiet machine."""
 AS_ROOT = [pytest.mark.scenario, pytest.mark.skipif(bool(why_not()), reason=why_not())]
@@ -69,6 +73,48 @@ def test_after_each_restart_of_redis_findings_flow_again():
     assert (outcome.lost, outcome.twice) == ([], [])
     assert len(outcome.deaf_seconds) >= (280 if IS_FULL else 2)
     assert max(outcome.deaf_seconds) < WORST_DEAF_SECONDS
+
+
+@pytest.mark.parametrize(("without", "told"), [((), 2), (("patience", "fence"), 1)], ids=["patience", "control: none"])
+async def test_a_bot_outlasts_a_redis_that_is_away_for_longer_than_a_call(tmp_path, without, told):
+    """Redis is down until a bot's call has given up; a bot that takes that for its end tells nothing any more (A8)."""
+    async with settled_once(tmp_path, without) as (victim, bot, channel, publisher):
+        victim.kill()
+        if "patience" in without:
+            # It acts without its lease too, so that its next round meets a dead server however slow this machine is.
+            assert await bot.wait() != 0
+        await asyncio.sleep(AWAY_SECONDS)
+        victim.start()
+        publisher.accept(finding(2))
+        assert await publisher.flush(30)
+        while len(channel.posts) < told:
+            await asyncio.sleep(0.02)
+
+    assert len(channel.posts) == told
+
+
+@asynccontextmanager
+async def settled_once(home: Path, without: Sequence[str]) -> AsyncIterator[tuple[Victim, Process, Channel, Publisher]]:
+    """A bot that has told one finding, and has nothing to do."""
+    channel = Channel(0.0, random.Random(1))
+    await channel.open(home / "channel")
+    victim = Victim(home / "redis")
+    registry, spool = connect(victim.url, "w0"), Spool(home / "spool")
+    publisher = Publisher(registry, "w0", spool)
+    publisher.accept(finding(1))
+    assert await publisher.flush(30)
+    bot = await _bot(victim.url, "bot", home / "channel", *without)
+    try:
+        while await registry.ledger.settled(StreamId("w0", spool.epoch)) < 1:
+            await asyncio.sleep(0.02)
+        yield victim, bot, channel, publisher
+    finally:
+        with suppress(ProcessLookupError):
+            bot.kill()
+        await bot.wait()
+        await registry.aclose()
+        spool.close()
+        victim.stop()
 
 
 def test_without_looking_it_would_be_told_twice():
@@ -199,7 +245,7 @@ async def sleep_through_a_takeover(home: Path, without: Sequence[str]) -> int:
     return len(channel.posts)
 
 
-async def _bot(url: str, name: str, channel: Path, *without: str) -> asyncio.subprocess.Process:
+async def _bot(url: str, name: str, channel: Path, *without: str) -> Process:
     parts = [f"without={part}" for part in without]
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.durability.bot_process", url, name, str(channel), *parts
