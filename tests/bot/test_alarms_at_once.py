@@ -65,10 +65,13 @@ async def test_a_hundred_alarms_are_twenty_messages(workspace, registry, monitor
 _RUN_NAMES = tuple(f"run{number:02}" for number in range(RUNS))
 
 
-async def test_no_429_is_ignored(workspace, slack, registry, monitoring, publish, alarms):  # noqa: PLR0917
+@pytest.mark.parametrize("is_heeded", [True, False], ids=["heeded", "control: not heeded"])
+async def test_no_429_is_ignored(workspace, slack, registry, monitoring, publish, alarms, is_heeded):  # noqa: PLR0917
     """Three times Slack says when to come again: nothing goes to that channel before, and nothing is lost by it."""
     for alarm in alarms[:RUNS]:
         await publish(alarm)
+    if not is_heeded:
+        slack.pacing.close = lambda *_: None
     loop, sent, call = asyncio.get_running_loop(), [], slack.call
 
     async def calling(method, content, **how):
@@ -88,6 +91,6 @@ async def test_no_429_is_ignored(workspace, slack, registry, monitoring, publish
     refusals = [ended for _, ended, outcome in sent if outcome is Outcome.LIMITED]
     # What was under way when the refusal came cannot be called back; nothing begins after it before its time.
     early = [began - ended for ended in refusals for began, _, _ in sent if 0 < began - ended < RETRY_AFTER]
-    assert early == []
+    assert (early == []) is is_heeded
     assert len(refusals) == 3
     assert len(workspace.messages()) == RUNS

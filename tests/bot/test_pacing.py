@@ -7,8 +7,16 @@ import pytest
 from bot.pacing import NORMAL, PATIENT, URGENT, Pacing
 
 
-async def test_the_urgent_overtakes_the_waiting():
-    """Whoever is most urgent when the turn comes has it."""
+@pytest.mark.parametrize(
+    ("priorities", "expected"),
+    [
+        ((PATIENT, NORMAL, URGENT), ["critical", "reply", "edit"]),
+        ((NORMAL, NORMAL, NORMAL), ["edit", "reply", "critical"]),
+    ],
+    ids=["by priority", "control: all the same"],
+)
+async def test_the_urgent_overtakes_the_waiting(priorities, expected):
+    """Whoever is most urgent when the turn comes has it; among equals, whoever waits longest."""
     pacing, order = Pacing(), []
 
     async def go(name, priority):
@@ -16,9 +24,10 @@ async def test_the_urgent_overtakes_the_waiting():
         order.append(name)
 
     await go("first", NORMAL)
-    await asyncio.gather(go("edit", PATIENT), go("reply", NORMAL), go("critical", URGENT))
+    names = ("edit", "reply", "critical")
+    await asyncio.gather(*(go(name, priority) for name, priority in zip(names, priorities, strict=True)))
 
-    assert order == ["first", "critical", "reply", "edit"]
+    assert order == ["first", *expected]
 
 
 async def test_lanes_do_not_wait_for_each_other():
