@@ -70,7 +70,7 @@ class Thresholds:
     restart_steps: int = option(100, "steps", "A spike this soon after an attempt began is related to the restart.")
 
     resume_steps: int = option(200, "steps", "After a resume, a loss above that of before has so long to come down.")
-    resume_sigma: float = option(5.0, "sigma", "… and is higher when it is so far out of how levels usually differ.")
+    resume_sigma: float = option(6.0, "sigma", "… and is higher when it is so far out of how levels usually differ.")
 
     # Levels.
     sustained_recent: int = option(20, "points", "The newest points whose minimum is compared.")

@@ -14,6 +14,7 @@ from diagnosis.detectors.detector import QUIET, Scope, Seen
 from diagnosis.detectors.falling import falling
 from diagnosis.detectors.robust import robust
 from diagnosis.detectors.spike_episode import Episode, Height
+from diagnosis.detectors.spike_suspect import Suspect
 from diagnosis.findings import Jump, Verdict
 from diagnosis.formats.stretch import Stretch, below
 from diagnosis.observations import AttemptMark, StepSample
@@ -60,7 +61,7 @@ class Spike:
         self._first_step: int | None = None
         self._is_resumed = False
         self._is_signed = False
-        self._episode: Episode | None = None
+        self._episode: Episode | Suspect | None = None
 
     def observe(self, seen: Seen) -> Sequence[Verdict]:
         """Take a point; most are below the gate and only join the window."""
@@ -120,10 +121,12 @@ class Spike:
                 self._gate = ALWAYS
                 self._passed += self._cycle - self._age
                 self._age = self._cycle = 1
+                for held in episode.held:
+                    self._add(held)
             if not episode.is_group(loss):
                 self._add(loss)
             return said
-        base, sigma, rule = self._judge(seen, loss)
+        base, sigma, rule, is_sure = self._judge(seen, loss)
         if not rule:
             self._add(loss)
             return QUIET
@@ -139,8 +142,13 @@ class Spike:
         if self._is_habit(loss - base):
             self._add(loss)
             return QUIET
-        self._episode = Episode(seen, loss, level, rule)
-        return (Jump(seen.step, base, loss, "spike", seen.evidence),)
+        episode = Episode(seen, loss, level, rule)
+        mark = Jump(seen.step, base, loss, "spike", seen.evidence)
+        if not is_sure:
+            self._episode = Suspect(episode, mark, loss)
+            return QUIET
+        self._episode = episode
+        return (mark,)
 
     def _is_habit(self, height: float) -> bool:
         """A loss that leaps again and again has batches of two kinds; only a much higher leap is news."""
@@ -149,22 +157,23 @@ class Spike:
         self._leaps.append((place, height))
         return len(heights) >= HABIT and height < HABIT_FACTOR * max(heights)
 
-    def _judge(self, seen: StepSample, loss: float) -> tuple[float, float, str]:
-        """Level and spread before the point, and the rule by which it is a spike, if any."""
+    def _judge(self, seen: StepSample, loss: float) -> tuple[float, float, str, bool]:
+        """Level and spread before the point, the rule by which it is a spike, if any, and whether that is sure."""
         limits, window = self._thresholds, self._window
         if len(window) < limits.short_history or self._is_warmup(seen):
-            return 0.0, 0.0, ""
+            return 0.0, 0.0, "", False
         if len(window) < limits.spike_min_points:
-            return self._judge_short(loss)
+            return *self._judge_short(loss), True
         median, sigma = robust(window)
-        trend = falling(list(window)) if loss > median + limits.spike_floor else None
-        if trend is not None and loss - trend[0] > limits.spike_warning_delta:
-            # Only a large spike: a harder epoch makes many a smooth loss go a part of the way back.
-            rule = self._height_rule(loss, *trend, "above the falling loss just before")
-            if rule:
-                return *trend, rule
+        trend = falling(list(window)) if loss > self._gate or loss > median + limits.spike_floor else None
+        of_fall = "" if trend is None else self._height_rule(loss, *trend, "above the falling loss just before")
+        if trend is not None and of_fall and loss - trend[0] > limits.spike_warning_delta:
+            return *trend, of_fall, True
         rule = self._height_rule(loss, median, sigma, "above the median of the points before")
-        return median, sigma, rule
+        if trend is not None and of_fall and not rule:
+            # A harder epoch makes many a smooth loss go a part of the way back; only a spike comes down at once.
+            return *trend, of_fall, False
+        return median, sigma, rule, True
 
     def _height_rule(self, loss: float, level: float, sigma: float, above: str) -> str:
         """The rule by which a point is out of the noise around a level, if it is."""

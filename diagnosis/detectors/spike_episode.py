@@ -27,6 +27,9 @@ class Height(NamedTuple):
 class Episode:
     """One spike from its first point to its end."""
 
+    held: tuple[float, ...] = ()
+    """Points that were no spike after all."""
+
     def __init__(self, first: StepSample, loss: float, level: Height, rule: str) -> None:
         self.is_over = False
         self._first = first
@@ -42,6 +45,10 @@ class Episode:
         self._back: list[StepSample] = []
         self._high = 1
         self._severity: Severity | None = None
+
+    def height_of(self, loss: float) -> float:
+        """How far a point stands above the level before the spike."""
+        return loss - self._base
 
     def is_group(self, loss: float) -> bool:
         """A point that belongs to the spike stays out of the window, but not for ever."""

@@ -81,12 +81,55 @@ def test_only_a_steady_fall_has_a_level_of_its_own():
         assert falling(losses) is None
 
 
+def training(seed, *, noise):
+    """A loss that falls by a power of the step: by half of its way in the first 300 steps, for ever."""
+    chance = random.Random(seed)
+    return [2.2 + 6.0 * (1.0 + step / 50.0) ** -0.35 + chance.gauss(0.0, noise) for step in range(1, POINTS)]
+
+
+@pytest.mark.parametrize(("height", "noise"), [(0.4, 0.005), (0.5, 0.02), (0.8, 0.05)])
+def test_a_spike_smaller_than_1_is_found_while_the_loss_falls(height, noise):
+    """For information, with its mark at its beginning and its end, once it has come down."""
+    found = 0
+    for seed in range(16):
+        at = 220 + seed * 13
+        said = said_of(with_spike(training(seed, noise=noise), at, height, points=5))
+        assert all(at < (one.step or 0) <= at + 3 and one.severity is Severity.INFO for one in findings(said))
+        assert len(findings(said)) == len(cleared(said)) <= len(jumps(said)) <= 1
+        found += len(jumps(said))
+
+    assert found >= 12
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.005, 0.02, 0.1, 0.3])
+def test_a_healthy_training_has_no_small_spikes(noise):
+    """Of many, at every noise."""
+    assert [verdict for seed in range(12) for verdict in said_of(training(seed, noise=noise))] == []
+
+
+@pytest.mark.parametrize("points", [20, 60, 300])
+def test_a_small_rise_that_stays_is_no_spike(points):
+    """A harder stretch of data, as long as it lasts."""
+    assert said_of(with_spike(training(1, noise=0.02), 300, 0.5, points)) == []
+
+
+def test_a_small_rise_that_grows_is_a_spike():
+    """Said as soon as it is large, from its first point."""
+    losses = training(1, noise=0.02)
+    losses[300:308] = [loss + 0.3 * (place + 1) for place, loss in enumerate(losses[300:308])]
+
+    said = said_of(losses)
+
+    assert {(one.step, one.severity) for one in findings(said)} == {(301, Severity.INFO), (301, Severity.WARNING)}
+    assert len(cleared(said)) == 1
+
+
 @pytest.mark.parametrize("length", LENGTHS)
 def test_a_log_read_at_once_says_the_same_as_its_lines_one_by_one(length):
     """Also what is judged in bulk, with a gate for each 64 points."""
     lines = [
         f"step={place + 1} loss={loss:.4f} lr=3e-4\n"
-        for place, loss in enumerate(with_spike(fall(length, seed=3, noise=0.05), 270))
+        for place, loss in enumerate(with_spike(with_spike(fall(length, seed=3, noise=0.05), 270), 450, 0.7, 5))
     ]
     said = []
     for parts in (["".join(lines)], lines):
