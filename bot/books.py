@@ -88,8 +88,9 @@ class Books:
 
     async def finish(self, incidents: Sequence[str]) -> None:
         """Write that these are over and told, where a bot was killed before it did."""
-        with suppress(RegistryError):
-            await self._registry.incidents.finish(incidents)
+        if self._may_write():
+            with suppress(RegistryError):
+                await self._registry.incidents.finish(incidents)
 
     def _put(self, record: Record) -> Record:
         """Remember a record, with nothing owed that was told."""

@@ -70,6 +70,10 @@ async def test_whoever_lost_the_right_to_announce_writes_nothing(registry, over)
         await late.keep(Record(over, "C1", "1.0"), [OPENING.id], TOLD, is_new=True)
     with pytest.raises(LeaseLost):
         await late.settle([OPENING.id], None)
+    await books(registry).keep(Record(over, "C1", "1.0"), [], TOLD)
+    await late.finish([over.id])
+    assert set(await registry.incidents.unfinished()) == {over.id}
 
+    await books(registry).finish([over.id])
     assert await registry.incidents.unfinished() == {}
     assert not (await registry.ledger.state(OPENING)).is_settled
