@@ -29,3 +29,16 @@ def test_silence_is_counted_on_a_clock_that_nobody_sets(connection, monkeypatch,
 
     connection.client.last_ping_pong_time = time.time()
     assert connection.silent_seconds < 1
+
+
+@pytest.mark.parametrize("jump", [-86_400.0, 86_400.0], ids=["a day back", "a day on"])
+def test_on_a_clock_that_is_set_silence_would_be_miscounted(connection, monkeypatch, jump):
+    """Negative control: counted on the wall clock, a day is silence that was not, or hides silence that was."""
+    wall = time.time
+    monkeypatch.setattr(time, "monotonic", wall)
+    connection.heard_at = time.monotonic()
+    assert connection.silent_seconds < 1
+
+    monkeypatch.setattr(time, "monotonic", lambda: wall() + 30.0 + jump)
+
+    assert not 30.0 <= connection.silent_seconds < 31.0
