@@ -137,8 +137,9 @@ def details_of(why: Diagnosis, *, is_said: bool = False) -> dict[str, str]:
     """What a finding's message tells of its cause; `is_said`: its first line tells already what it was."""
     with speaking(ENGLISH):  # kept as it is written here, and said in the reader's language
         first = cause(why, is_known=is_said).plain
-        told = [first[:1].upper() + first[1:], *(reason.plain for reason in reasons(why)), *_cannot_see(why)]
-    return {"more": "\n".join(line for line in told if line), "next": "\n".join(steps(why)), "cause": str(why.category)}
+        told = [first[:1].upper() + first[1:], *(reason.plain for reason in reasons(why))]
+    details = {"more": "\n".join(line for line in told if line), "next": "\n".join(steps(why))}
+    return details | {"unseen": unseen(missing(why)), "cause": str(why.category)}
 
 
 def origin_of(run: Run, why: Diagnosis | None, node: str | None = None) -> Origin:
@@ -178,11 +179,6 @@ def _said(why: Diagnosis) -> str:
     if why.signature in ROWS:
         return words_for(why.signature, why.category, why.details)
     return why.because[0] if why.because else CAUSES[why.category]
-
-
-def _cannot_see(why: Diagnosis) -> list[str]:
-    told = unseen(missing(why))
-    return [f"Could not look: {told}."] if told else []
 
 
 def _name(incident: Incident) -> str:

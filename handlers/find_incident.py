@@ -38,16 +38,30 @@ async def get_incident(desk: Desk, name: str) -> Kept | None:
     return kept_of(await desk.registry.incidents.get(name)) if name else None
 
 
+async def find_closed(desk: Desk, asked: Asked, run: str | None) -> Kept:
+    """The one of the thread, or the run's newest that is over.
+
+    Raises:
+        WhichIncident: None is.
+    """
+    if not run and (found := await get_incident(desk, asked.thread_incident)) is not None:
+        return found
+    wanted = await find_run(desk, asked, run)
+    every = (kept_of(fields) for fields in (await desk.registry.incidents.of_run(wanted.name)).values())
+    over = [kept for kept in every if kept is not None and not kept.incident.is_open]
+    if not over:
+        raise WhichIncident(f"Nothing of `{wanted.name}` was closed.")
+    return max(over, key=lambda kept: kept.incident.changed_at)
+
+
 async def find_incident(desk: Desk, asked: Asked, run: str | None) -> Kept:
     """The incident that is meant.
 
     Raises:
         WhichIncident: It is not clear, with what to do.
     """
-    if asked.thread_incident and not run:
-        found = await get_incident(desk, asked.thread_incident)
-        if found is not None:
-            return found
+    if not run and (found := await get_incident(desk, asked.thread_incident)) is not None:
+        return found
     wanted = await find_run(desk, asked, run)
     opened = [
         kept for fields in (await desk.registry.incidents.open_of(wanted.name)).values() if (kept := kept_of(fields))

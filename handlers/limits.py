@@ -4,7 +4,7 @@ They are kept as a fact of the run, by the names of `diagnosis/thresholds.py`. W
 or at once when they are asked to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -57,11 +57,23 @@ def read_limits(told: Mapping[str, str]) -> dict[str, float]:
     Raises:
         WrongWords: No such threshold, or no value that makes sense.
     """
-    wrong = wrong_in(told)
-    if wrong:
-        word, why = next(iter(wrong.items()))
-        raise WrongWords(f"`{word}`: {why}")
+    refuse(wrong_in(told))
     return {SETTABLE[word]: _read(word, text) for word, text in told.items() if text.strip()}
+
+
+def refuse(wrong: Mapping[str, str]) -> None:
+    """Say the first thing that is wrong, if anything is.
+
+    Raises:
+        WrongWords: Something is.
+    """
+    for word, why in wrong.items():
+        raise WrongWords(f"`{word}`: {why}")
+
+
+def there_are(words: Iterable[str]) -> str:
+    """Which words can be typed; in backticks, so that no language changes them."""
+    return f"there are {', '.join(f'`{word}`' for word in words)}."
 
 
 def wrong_in(told: Mapping[str, str]) -> dict[str, str]:
@@ -69,7 +81,7 @@ def wrong_in(told: Mapping[str, str]) -> dict[str, str]:
     wrong = {}
     for word, text in told.items():
         if word not in SETTABLE:
-            wrong[word] = f"there are {', '.join(SETTABLE)}."
+            wrong[word] = there_are(SETTABLE)
             continue
         if not text.strip():
             continue

@@ -6,8 +6,7 @@ from typing import Any
 
 from diagnosis.durations import parse_duration
 from diagnosis.thresholds import Thresholds
-from handlers.arguments import WrongWords
-from handlers.limits import limits_of
+from handlers.limits import limits_of, refuse, there_are
 from registry import Run, wire
 
 FACT = "patience"
@@ -43,10 +42,7 @@ def read_patience(told: Mapping[str, str]) -> dict[str, float]:
     Raises:
         WrongWords: No such limit, or no time that makes sense.
     """
-    wrong = wrong_in(told)
-    if wrong:
-        name, why = next(iter(wrong.items()))
-        raise WrongWords(f"`{name}`: {why}")
+    refuse(wrong_in(told))
     return {name: seconds for name, text in told.items() if (seconds := parse_duration(text))}
 
 
@@ -55,7 +51,7 @@ def wrong_in(told: Mapping[str, str]) -> dict[str, str]:
     wrong = {}
     for name, text in told.items():
         if name not in LIMITS:
-            wrong[name] = f"there are {', '.join(LIMITS)}."
+            wrong[name] = there_are(LIMITS)
         elif text.strip() and not _is_sound(parse_duration(text) or 0.0):
             wrong[name] = "a time between 30s and 7d, such as 20m or 2h."
     return wrong

@@ -100,8 +100,7 @@ def listing_of(word: str) -> Listing:
 def page_of(runs: Sequence[Run], listing: Listing, incidents: Mapping[str, int], now: float) -> Page:
     """The page that is wanted; one beyond the end is the last."""
     fitting = [run for run in runs if _fits(run, listing)]
-    key = _KEYS[listing.sort](incidents, now)
-    ordered = sorted(fitting, key=key) if key is not None else fitting
+    ordered = sorted(fitting, key=_KEYS[listing.sort](incidents, now))
     wanted = listing.within(len(ordered))
     start = (wanted.page - 1) * PAGE_SIZE
     return Page(ordered[start : start + PAGE_SIZE], wanted, len(fitting), len(runs), listing.page)
@@ -137,6 +136,7 @@ def _fits(run: Run, listing: Listing) -> bool:
 _STATE = ("state", "last_progress", "attempt")
 """The state that is shown: as the log says, and whether the run went on since its incident."""
 _NEEDS: Mapping[str, tuple[str, ...]] = {
+    "active": ("last_progress", "first_seen"),
     "state": _STATE,
     "loss": ("last_loss",),
     "progress": ("last_progress",),
@@ -150,8 +150,9 @@ def _by_state(run: Run) -> tuple[float | str, ...]:
     return (_STATES.index(run.state) if run.state in _STATES else len(_STATES), run.name.lower())
 
 
-_KEYS: Mapping[str, Callable[[Mapping[str, int], float], _Key | None]] = {
-    "active": lambda _incidents, _now: None,
+_KEYS: Mapping[str, Callable[[Mapping[str, int], float], _Key]] = {
+    # By its newest step, as the table shows it; a run that is starting by its start.
+    "active": lambda _incidents, _now: lambda run: (-(run.last_progress or run.first_seen or 0.0), run.name),
     "name": lambda _incidents, _now: lambda run: (run.name.lower(),),
     "state": lambda _incidents, _now: _by_state,
     "loss": lambda _incidents, _now: lambda run: (_or_last(run.last_loss), run.name),

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from charts import Look as Paper
 from charts import draw_gpus
+from diagnosis.incidents.incident import RANKS
 from diagnosis.stall import Outcome
 from handlers.arguments import read_arguments
 from handlers.command import IN_TERMINAL, Asked, Command, Desk, Reply, Say, Upload
@@ -52,18 +53,19 @@ async def pace_of(desk: Desk, run: str) -> tuple[float, ...]:
 
 
 async def _pointed(desk: Desk, run: Run, told: Message, outcome: Outcome, now: float) -> Message:
-    """The answer with the open incident that ended the run: a log that fell silent looks like one that is starting."""
+    """The answer with the open incident that ended the run, else with the gravest: what trains may train on NaN."""
     found = (await desk.registry.incidents.open_of(run.name)).values()
     opened = {kept.incident.id: kept for fields in found if (kept := kept_of(fields)) is not None}
     incidents = [kept.incident for kept in opened.values()]
-    incident = ended_by(run, incidents)
+    ended = ended_by(run, incidents)
+    incident = ended or max(incidents, key=lambda one: (RANKS[one.severity], one.opened_at), default=None)
     if incident is None:
         return told
     return with_incident(
         told,
         opened[incident.id],
         state_of(run, incidents),
-        replaces_head=outcome in SEEMS_WELL,
+        replaces_head=ended is not None and outcome in SEEMS_WELL,
         workspace_url=desk.workspace_url(),
         now=now,
     )

@@ -99,7 +99,8 @@ class Host:
         """What cannot be said of one run's processes, where the node has several runs."""
         if not self.has_several or not self.sample or self.of_run(run):
             return ()
-        if self._unclear:
+        is_named = any(one.name == run and (one.match or one.pids) for one in self._settings.runs)
+        if self._unclear and not is_named:
             pids = ", ".join(map(str, self._unclear[:MOST_PIDS]))
             named = "name this run's by `match` or `pids` in its [[runs]] table"
             return (f"cannot tell which run the processes are of (pid {pids}): {named}",)

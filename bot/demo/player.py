@@ -21,7 +21,8 @@ async def play(part: Replay | LiveJob, log: Path) -> None:
 
 
 async def _replay(part: Replay, log: Path) -> None:
-    lines = (SAMPLES / part.sample).read_bytes().splitlines(keepends=True)
+    # A bar that redraws itself is one line: piece by piece it would last for minutes.
+    lines = [line + b"\n" for line in (SAMPLES / part.sample).read_bytes().removesuffix(b"\n").split(b"\n")]
     quick = part.quick_lines or len(lines)
     pause = part.lasts_seconds / quick
     loop = asyncio.get_running_loop()

@@ -188,7 +188,7 @@ def _watcher(node: str, home: Path, environment: Mapping[str, str]) -> tuple[lis
     (home / "logs" / node).mkdir(exist_ok=True)
     config = home / "watchers" / f"{node}.toml"
     tables = [
-        f'[[runs]]\nname = "{part.run}"\nlogs = ["{home}/logs/{node}/{part.run}.log"]\n'
+        f'[[runs]]\nname = "{part.run}"\nlogs = ["{home}/logs/{node}/{part.run}.log"]\nmatch = "{part.run}.work"\n'
         for part in PLAYS
         if part.node == node
     ]

@@ -34,6 +34,7 @@ class LiveJob:
     starts_after_seconds: float = 0.0
 
 
+ENDS_HERE = "[after training is done] (runwatch demo: the recorded log ends here)\n"
 PLAYS: tuple[Replay | LiveJob, ...] = (
     LiveJob(
         run="run42",
@@ -47,7 +48,16 @@ PLAYS: tuple[Replay | LiveJob, ...] = (
         arguments=("--fault", "lock:2:40", "--step-seconds", "0.15"),
         shows="hangs: rank 2 waits for a file lock and three ranks wait for rank 2",
     ),
-    Replay("gpt2-124m", "node001", "healthy_124m.log", "all is well, so nothing is said", 0, 30, 600),
+    Replay(
+        run="gpt2-124m",
+        node="node001",
+        sample="healthy_124m.log",
+        shows="all is well, so nothing is said",
+        starts_after_seconds=0,
+        lasts_seconds=30,
+        quick_lines=400,
+        last_words=ENDS_HERE,
+    ),
     Replay("olmo-1b", "node001", "cuda_oom.log", "CUDA out of memory before the first step", 6, 6),
     Replay(
         run="bloom-176b",
@@ -57,7 +67,7 @@ PLAYS: tuple[Replay | LiveJob, ...] = (
         starts_after_seconds=3,
         lasts_seconds=32,
         quick_lines=140,
-        last_words="[after training is done] (runwatch demo: the recorded log ends here)\n",
+        last_words=ENDS_HERE,
     ),
     Replay("byte-gpt", "node002", "lost_rank.log", "one rank dies and the others scream", 12, 12),
 )

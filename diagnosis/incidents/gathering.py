@@ -9,8 +9,8 @@ from diagnosis.incidents.incident import Entry, Incident, Subject, is_worse, sub
 from diagnosis.observations import Category
 
 DOWN = "run_down"
-TOLD = ("more", "next", "cause")
-"""Details of a finding that tell why, and what to do."""
+TOLD = ("more", "next", "unseen", "cause")
+"""Details of a finding that tell why, what to do, and what could not be looked at."""
 
 
 def new_incident(name: str, trouble: str, event: str, finding: Finding, now: float) -> Incident:

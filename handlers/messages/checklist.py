@@ -18,12 +18,12 @@ def checklist_of_run(run: str, checks: Sequence[Check]) -> Message:
         say(
             "• *{what}*: {value} – {advice}",
             what=Clause(check.what),
-            value=Clause(check.value or ""),
-            advice=Clause(check.advice),
+            value=with_code(check.value or ""),
+            advice=with_code(check.advice),
         )
         for check in known
     ]
-    rest = [say("• *{what}*: {advice}", what=Clause(check.what), advice=Clause(check.advice)) for check in unknown]
+    rest = [say("• *{what}*: {advice}", what=Clause(check.what), advice=with_code(check.advice)) for check in unknown]
     if known and unknown:
         rest.insert(0, say("Its log does not tell these; look by hand:"))
     return message(head, lines(told), lines(rest))
@@ -56,4 +56,4 @@ def checklist_in_general(checks: Sequence[Check], command: str, frameworks: Sequ
 
 
 def _by_hand(check: Check) -> Phrase:
-    return say("• *{what}*: {advice}", what=Clause(check.what), advice=Clause(check.advice))
+    return say("• *{what}*: {advice}", what=Clause(check.what), advice=with_code(check.advice))

@@ -131,9 +131,11 @@ class _Search:
             return exact if self._exact(body) else exact + end
         if (shown := _SHOWN.fullmatch(text)) is not None and (inner := self.known(shown[1], depth + 1)) is not None:
             return f"{inner}（{self.known(shown[2], depth + 1) or shown[2]}）"
-        whole = self._in_parts(text, depth, wants_all=True) or self._whole(text, depth)
+        whole = self._in_parts(text, depth, wants_all=True)
+        # The stop of a sentence is no part of the value that stands before it.
         if whole is None and end and (inner := self.known(body[:-1], depth + 1)) is not None:
             return inner + end
+        whole = whole or self._whole(text, depth)
         return whole or self._in_parts(text, depth, wants_all=False)
 
     def _exact(self, text: str) -> str | None:

@@ -54,6 +54,7 @@ def root(incident: Incident, facts: RunFacts = NO_FACTS, *, note: Phrase = NOTHI
         *evidence(head.evidence, telling=telling(head)),
         lines(_next(incident, facts)) if incident.is_open else None,
         lines([facts.earlier, costs_line(facts.costs)]),
+        context(unseen_line(head)),
         context(join([state_line(incident, facts.now), _rule(head)], " · ")),
         context(last_note(incident)),
         context(note) if note else None,
@@ -221,6 +222,12 @@ def _changes(head: Finding) -> list[Phrase]:
         say("What changed around it:"),
         *(say("• {line}", line=Clause(line)) for line in head.changes[:MOST_CHANGES]),
     ]
+
+
+def unseen_line(head: Finding) -> Phrase:
+    """What the nodes could not look at, in small print: it seldom matters, and sometimes it is why nobody is named."""
+    told = head.details.get("unseen", "")
+    return say("could not look: {what}", what=with_code(told)) if told else NOTHING
 
 
 def _beside(incident: Incident) -> list[Phrase]:

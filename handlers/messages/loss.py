@@ -8,7 +8,7 @@ from handlers.around import Around
 from handlers.find_incident import Kept
 from handlers.health import Health, Look
 from handlers.messages.blocks import Message, context, fence, lines, message
-from handlers.messages.phrase import NOTHING, Clause, Phrase, join, number_of, say
+from handlers.messages.phrase import NOTHING, Clause, Phrase, join, number_of, say, with_code
 from handlers.messages.standing_incident import pointer
 from handlers.run_state import NOT_GOING_ON, UNHEARD
 from registry import Run
@@ -50,7 +50,7 @@ def loss_answer(
     pointers = lines([pointer(kept, workspace_url, now) for kept in opened[:MOST_POINTED]])
     if look.health is Health.UNKNOWN:
         how = how_to_print_loss(run.dialect, run=run.name, steps_seen=run.last_step or 0)
-        why = lines([say("{why}", why=Clause(how.why))])
+        why = lines([say("{why}", why=with_code(how.why))])
         return message(verdict(run, look), pointers, why, fence(how.lines), small)
     return message(verdict(run, look), pointers, lines([details(look), vs]), lines(what_changed(around)), small)
 

@@ -4,10 +4,10 @@ from diagnosis import wording
 from diagnosis.findings import Finding
 from diagnosis.incidents import Announcement, Reason
 from diagnosis.stall import Outcome
-from handlers.messages.blocks import Block, Message, actions, button, evidence, lines, message
+from handlers.messages.blocks import Block, Message, actions, button, context, evidence, lines, message
 from handlers.messages.care import ACKNOWLEDGE
 from handlers.messages.excerpts import telling
-from handlers.messages.incident import finding_place, what, what_the_line_says, what_to_do
+from handlers.messages.incident import finding_place, unseen_line, what, what_the_line_says, what_to_do
 from handlers.messages.phrase import NOTHING, Clause, Person, Phrase, say
 from handlers.names import typed
 
@@ -81,7 +81,7 @@ def _shown(finding: Finding, *, is_whole: bool) -> list[Block | None]:
     if not is_whole:
         return shown
     steps = finding.details.get("next", "").splitlines()
-    return [lines(what_the_line_says(finding)), *shown, lines(what_to_do(steps))]
+    return [lines(what_the_line_says(finding)), *shown, lines(what_to_do(steps)), context(unseen_line(finding))]
 
 
 def chart_missing(run: str, why: str, command: str) -> Message:

@@ -28,7 +28,7 @@ def routed(rule: str, channel: str, runs: Sequence[str], trouble: str) -> Messag
     """The rule holds, and for which runs."""
     head = say("Incidents of `{rule}` go to {channel} from now on.", rule=rule, channel=Channel(channel))
     warning = (
-        say("But {trouble}: until then they go to the fallback channel.", trouble=Clause(trouble))
+        say("But {trouble}: until then they go to the fallback channel.", trouble=Clause(trouble, has_code=True))
         if trouble
         else NOTHING
     )

@@ -70,7 +70,7 @@ def asking(run: str, nodes: int, seconds: float) -> Message:
     count = number_of(nodes, "{n} node", "{n} nodes")
     return message(
         say(
-            "Asking {count} of *{run}* to save their evidence; the answer comes within {span}.",
+            "Asking {count} of *{run}* to save the evidence; the answer comes within {span}.",
             count=count,
             run=run,
             span=wording.duration(seconds),
@@ -115,9 +115,7 @@ def snapshot_answer(
         _where(good),
         say("Note: {note}.", note=note.rstrip(".")) if note else NOTHING,
     ]
-    gaps = [
-        say("• {node}: {what}", node=node.node, what=Clause("; ".join(node.missing))) for node in good if node.missing
-    ]
+    gaps = [say("• {node}: {what}", node=node.node, what=_by_reason(node.missing)) for node in good if node.missing]
     gaps += [say("• {node}: {error}", node=node.node, error=Clause(node.error)) for node in failed]
     gaps += [
         say("• {node}: no copy in the store, only on the node: {why}", node=node.node, why=Clause(node.url_problem))
@@ -134,6 +132,19 @@ def snapshot_answer(
         context(say("Before the restart: `/{prefix}runwatch checklist {run}`.", prefix=prefix, run=typed(run))),
         _buttons(run, may_stop=may_stop) if good else None,
     )
+
+
+def _by_reason(missing: Sequence[str]) -> Phrase:
+    """`nvidia_smi_table, nvidia_smi_report: no nvidia-smi here; stacks: …`: each reason once."""
+    pieces: dict[str, list[str]] = {}
+    for one in missing:
+        piece, _, why = one.partition(": ")
+        pieces.setdefault(why, []).append(piece)
+    told = []
+    for why, names in pieces.items():
+        named = ", ".join(names)
+        told.append(say("{pieces}: {why}", pieces=named, why=Clause(why)) if why else say("{pieces}", pieces=named))
+    return join(told, "; ")
 
 
 def no_bundle(why: str) -> Message:

@@ -127,4 +127,4 @@ def _blind(picture: Picture) -> Phrase:
     elif picture.outcome not in STOPPED:
         told = [item for item in told if not is_ordinary(item)]
     what = unseen(told)
-    return say("could not look: {what}", what=Clause(what)) if what else NOTHING
+    return say("could not look: {what}", what=with_code(what)) if what else NOTHING

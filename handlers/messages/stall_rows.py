@@ -31,6 +31,12 @@ class _Seen:
     gpu: GpuReading | None
     process: ProcessSample | None
 
+    @property
+    def tells(self) -> bool:
+        """Whether anything but its name is known of it."""
+        rank = self.rank
+        return any(one is not None for one in (rank.step, rank.progressed_at, self.gpu, self.process))
+
     def kind(self, usual_at: float | None) -> tuple[str, ...]:
         """What it has in common with its like: step, progress, GPU and place, without numbers that always differ."""
         at = self.rank.progressed_at
@@ -50,7 +56,8 @@ def telling_rows(picture: Picture, now: float) -> list[tuple[str, ...]]:
 
 def _rows(picture: Picture, now: float) -> list[Row]:
     views = {view.node: view for view in picture.nodes}
-    seen = [_look(rank, views.get(rank.origin.node or "")) for rank in picture.ranks]
+    looked = (_look(rank, views.get(rank.origin.node or "")) for rank in picture.ranks)
+    seen = [one for one in looked if one.tells]
     if len(seen) <= MOST_ROWS:
         return [_row(one, now) for one in seen]
     times = [one.rank.progressed_at for one in seen if one.rank.progressed_at is not None]
@@ -100,7 +107,7 @@ def _state(seen: _Seen, now: float) -> Row:
         "–" if rank.step is None else wording.whole(rank.step),
         "–" if age is None else say("{age} ago", age=age),
         _say_gpu(seen.gpu),
-        _say_process(seen.process),
+        say_process(seen.process),
     )
 
 
@@ -133,7 +140,8 @@ def _say_gpu(gpu: GpuReading | None) -> str | Phrase:
     return f"{util}{power}"
 
 
-def _say_process(process: ProcessSample | None) -> str | Phrase:
+def say_process(process: ProcessSample | None) -> str | Phrase:
+    """What it does, and where in the kernel it waits."""
     if process is None:
         return "–"
     state = Clause({"disk-sleep": "state D"}.get(process.state, process.state))

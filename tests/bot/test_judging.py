@@ -186,7 +186,7 @@ async def test_a_stall_is_said_although_no_node_answers(judge, world):
 
     assert found.origin.rank is None
     assert "cannot be told" in found.details["more"]
-    assert "its watcher did not answer in time" in found.details["more"]
+    assert "its watcher did not answer in time" in found.details["unseen"]
 
 
 async def test_gone_processes_are_a_run_that_is_down(judge, world):

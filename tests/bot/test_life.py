@@ -22,7 +22,7 @@ def shown(workspace):
 
 
 async def said(workspace, root, words):
-    return await workspace.until(lambda: [one for one in workspace.replies(root) if words in one["text"]] or None, 15)
+    return await workspace.until(lambda: [one for one in workspace.replies(root) if words in one["text"]] or None)
 
 
 async def test_a_note_is_a_line_in_the_thread_and_the_root(workspace, root, registry):
@@ -53,6 +53,17 @@ async def test_closing_asks_what_helped(workspace, root, registry):
     assert await registry.incidents.all_open() == {}
 
 
+async def test_what_was_closed_is_opened_again_by_the_run_s_name(workspace, root):
+    """Outside the thread, too; of a run of which nothing was closed it says so."""
+    await workspace.slash("/runwatch", "reopen run42")
+    await workspace.until(lambda: [one for one in workspace.ephemerals() if "was closed" in one["text"]])
+    await workspace.slash("/runwatch", "close run42 restarted")
+    await workspace.until(lambda: "✅" in workspace.messages()[0]["text"])
+    await workspace.slash("/runwatch", "reopen run42")
+
+    await workspace.until(lambda: "🔴" in workspace.messages()[0]["text"])
+
+
 async def test_quiet_until_it_is_over(workspace, root, registry):
     """The form offers the incident, its trouble, the run and its node."""
     incident = next(iter(await registry.incidents.all_open()))
@@ -71,7 +82,7 @@ async def test_quiet_until_it_is_over(workspace, root, registry):
 
 
 async def _gone(registry):
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await registry.mutes.active(await registry.now()):
             await asyncio.sleep(0.05)
 
@@ -124,11 +135,11 @@ async def test_what_a_killed_bot_had_taken_down_the_next_one_shows(workspace, se
         await _taken(registry)
 
     async with bot_running(settings()):
-        await workspace.until(lambda: "has it since" in shown(workspace), 20)
+        await workspace.until(lambda: "has it since" in shown(workspace))
 
 
 async def _taken(registry):
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not [one for one in (await registry.incidents.all_open()).values() if one.get("owner")]:
             await asyncio.sleep(0.05)
 
@@ -150,8 +161,8 @@ async def test_what_helped_can_be_written_long_after(workspace, settings, regist
         running.monitor.announcer.tidy()
 
         await workspace.mention("note it was the cable", thread_ts=root["ts"])
-        await workspace.until(lambda: "it was the cable" in shown(workspace), 15)
+        await workspace.until(lambda: "it was the cable" in shown(workspace))
         await workspace.mention("reopen", thread_ts=root["ts"])
-        await workspace.until(lambda: workspace.messages()[0]["text"].startswith("🔴"), 15)
+        await workspace.until(lambda: workspace.messages()[0]["text"].startswith("🔴"))
 
     assert set(await registry.incidents.all_open()) == {incident}

@@ -39,7 +39,7 @@ def names(words, incidents=None):
 @pytest.mark.parametrize(
     ("words", "order"),
     [
-        ("", ["slow", "fast", "endless", "dead"]),
+        ("", ["endless", "fast", "slow", "dead"]),
         ("--sort name", ["dead", "endless", "fast", "slow"]),
         ("--sort eta", ["fast", "slow", "dead", "endless"]),
         ("--sort loss", ["slow", "fast", "dead", "endless"]),

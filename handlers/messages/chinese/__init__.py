@@ -12,6 +12,7 @@ from handlers.messages.chinese.advice_hosts import ADVICE_HOSTS
 from handlers.messages.chinese.answers import ANSWERS
 from handlers.messages.chinese.causes import CAUSES
 from handlers.messages.chinese.checks import CHECKS
+from handlers.messages.chinese.evidence import EVIDENCE
 from handlers.messages.chinese.findings import FINDINGS
 from handlers.messages.chinese.incidents import INCIDENTS
 from handlers.messages.chinese.lines import LINES
@@ -22,7 +23,7 @@ from handlers.messages.chinese.words import WORDS
 CHINESE: Mapping[str, str] = MappingProxyType({**WORDS, **ANSWERS, **PEOPLE, **INCIDENTS})
 """Sentence or label of a message → 中文."""
 CLAUSES: Mapping[str, str] = MappingProxyType(
-    {**ADVICE, **ADVICE_HOSTS, **CAUSES, **CHECKS, **FINDINGS, **LINES, **STEPS}
+    {**ADVICE, **ADVICE_HOSTS, **CAUSES, **CHECKS, **EVIDENCE, **FINDINGS, **LINES, **STEPS}
 )
 """Clause of the diagnosis, or what is wrong with a question → 中文."""
 SPANS: Mapping[str, str] = MappingProxyType({"s": "秒", "min": "分钟", "h": "小时", "d": "天"})

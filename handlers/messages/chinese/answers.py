@@ -174,7 +174,7 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
             "`{command} checklist RUN` 按日志填好； `{command} checklist FRAMEWORK` 说明如何打印损失：{names}。"
         ),
         # Snapshot.
-        "Asking {count} of *{run}* to save their evidence; the answer comes within {span}.": (
+        "Asking {count} of *{run}* to save the evidence; the answer comes within {span}.": (
             "正在请 *{run}* 的 {count}保存现场；{span}内答复。"
         ),
         "No watcher of *{run}* is known, so there is nobody to save anything.": (
@@ -230,6 +230,11 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         "{run} · {what} beside {other}": "{run} · {what}，对比 {other}",
         "{run} · numbers": "{run} · 数据",
         "{run} · GPUs of the last minutes": "{run} · 最近几分钟的 GPU",
+        "Snapshot of {run}": "{run} 的现场",
+        "Note: {note}": "备注：{note}",
+        "not taken: {why}": "未保存：{why}",
+        "copied to {url}": "已复制到 {url}",
+        "{pieces}: {why}": "{pieces}：{why}",
         "Snapshot of {run}: each piece, and the lines that were found": "{run} 的现场：各部分和找到的日志行",
         "Snapshot of {run}: all files, verified": "{run} 的现场：全部文件，已校验",
         # Stop.

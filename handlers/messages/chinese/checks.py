@@ -90,6 +90,13 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "`--last` needs at least 2 points: `--last 500`, or a time such as `--last 2h`": (
             "`--last` 至少需要 2 个点： `--last 500` ，或时间如 `--last 2h`"
         ),
+        "I can see no channel of that name; if it is private, `/invite @runwatch` there": (
+            "我看不到这个名称的频道；若是私有频道，请在其中 `/invite @runwatch`"
+        ),
+        "I can see no such channel": "我看不到这个频道",
+        "that channel is archived": "该频道已归档",
+        "I am no member there: `/invite @runwatch` helps": "我不是该频道的成员：请在其中 `/invite @runwatch`",
+        "Nothing of `{name}` was closed": "`{name}` 没有已关闭的事件",
         "The list can be sorted by {list}": "列表可按 {list} 排序",
         "Pages are counted from 1: `--page 2`": "页码从 1 开始： `--page 2`",
         "A label is named so: `--label team=vision`": "标签这样写： `--label team=vision`",

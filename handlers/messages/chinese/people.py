@@ -179,7 +179,7 @@ PEOPLE: Mapping[str, str] = MappingProxyType(
         "you give it back": "交还",
         "a line in its thread and report": "在消息串和报告中写一行",
         "it is over": "关闭事件",
-        "in the thread: it is not over": "在消息串中：事件并未结束",
+        "it is not over": "事件并未结束",
         "what to look at before a restart, filled in from the log": "重启前要检查什么，按日志填好",
         "what happened, as HTML with charts and as Markdown": "发生了什么，HTML（含图表）和 Markdown",
         "which channel hears of a run": "任务的事件发到哪个频道",

@@ -68,6 +68,7 @@ WORDS: Mapping[str, str] = MappingProxyType(
         "saving": "保存检查点",
         "loading": "加载检查点",
         "tokenising": "分词",
+        "cut": "已截断",
         # Heads of tables.
         "run": "任务",
         "state": "状态",

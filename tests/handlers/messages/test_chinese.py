@@ -13,7 +13,7 @@ from diagnosis import advice, wording
 from diagnosis.detectors import line_words
 from diagnosis.loss_advice import FRAMEWORKS, checklist, how_to_print_loss
 from diagnosis.next_steps import next_steps
-from diagnosis.observations import Category
+from diagnosis.observations import Category, ProcessSample
 from diagnosis.signatures import ROWS
 from handlers.messages.causes import CAUSES
 from handlers.messages.chinese import CHINESE, CLAUSES
@@ -21,7 +21,10 @@ from handlers.messages.clauses import Clauses
 from handlers.messages.diagnosis import diagnosis_answer
 from handlers.messages.languages import clause_spoken, speaking
 from handlers.messages.phrase import Clause, say
+from handlers.messages.snapshot_text import snapshot_text
+from handlers.messages.stall_rows import say_process
 from tests.bot.chinese import english_in, told_in
+from watcher import evidence
 
 ROOT = Path(handlers.__file__).parent
 SAYING = {"say", "number_of", "button", "plain", "form", "_text", "_select", "_title", "_said", "_head"}
@@ -117,6 +120,77 @@ def test_an_answer_about_a_log_is_chinese(name, tmp_path):
         ]
 
     assert [text for text in told if english_in(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("There are: `--last`, `--vs`.", "可用的有：`--last`，`--vs`。"),
+        ("`foo`: there are `stall`, `first`.", "`foo` ：可用的有 `stall`，`first`。"),
+        ("I am no member there: `/invite @runwatch` helps", "我不是该频道的成员：请在其中 `/invite @runwatch`"),
+    ],
+)
+def test_words_to_type_and_the_stop_stay_what_they_are(english, chinese):
+    """A list ends before the stop of its sentence, and what is typed is typed so in every language."""
+    with speaking("zh"):
+        assert clause_spoken(english) == chinese
+
+
+def test_a_snapshot_s_text_is_chinese():
+    """Its pieces keep the names of their files; the lines of the log are the log's."""
+    body = {
+        "path": "/s",
+        "pieces": [{"name": "stacks", "outcome": "unavailable", "why": "not allowed for this run (--stacks)"}],
+        "moments": [
+            {"text": "loss is NaN since step 61", "file": "a.log", "line": 7, "quote": "loss is nan", "at": 5.0}
+        ],
+    }
+    with speaking("zh"):
+        text = snapshot_text("run42", [("n1", body), ("n2", {"error": "the host was not looked at yet"})], "mine")
+
+    left = re.sub(r"(?m)^ +loss is nan$|stacks|--stacks|a\.log|run42|mine|n[12]|UTC|NaN|/s", "", text)
+    assert re.findall(r"[A-Za-z]+", left) == []
+
+
+def reasons_of_collectors():
+    """Every reason that stands where a collector says what became of it, with values in its places."""
+    for path in sorted(Path(evidence.__file__).parent.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Result" and len(node.args) > 1:
+                for said in ast.walk(node.args[1]):
+                    if isinstance(said, ast.JoinedStr):
+                        text = "".join(_filled(part) for part in said.values)
+                        yield text.replace(" s/x", " s; it cannot be killed (pid 7, D)")
+                        break
+                    if isinstance(said, ast.Constant) and len(str(said.value)) > 2:
+                        yield said.value
+
+
+def _filled(part):
+    """A number where one is written as such, a place in brackets, and else a program's name."""
+    if isinstance(part, ast.Constant):
+        return part.value
+    named = ast.unparse(part.value)
+    if named == "where":
+        return "/x"
+    return "7" if part.format_spec is not None or "code" in named or "pid" in named else "xy-smi"
+
+
+@pytest.mark.parametrize("reason", sorted(set(reasons_of_collectors())))
+def test_why_a_piece_is_missing_is_chinese(reason):
+    """Only programs, paths and numbers stay."""
+    with speaking("zh"):
+        told = clause_spoken(reason)
+
+    assert not re.search(r"[a-z]{3,} [a-z]{2,}", re.sub(r"/[\w/]+|xy-smi", "", told)), told
+
+
+@pytest.mark.parametrize("state", ["running", "sleeping", "disk-sleep", "stopped", "zombie", "gone", "idle", "dead"])
+def test_what_a_process_does_is_chinese(state):
+    """In the table of `/stall`."""
+    process = ProcessSample("n1", 1.0, 7, "python", state=state)
+    with speaking("zh"):
+        assert not re.search(r"[a-z]{2}", say_process(process).plain)
 
 
 def test_what_others_wrote_stays_as_it_is():
