@@ -3,15 +3,14 @@
 import pytest
 
 from bot.demo.stage import PLAYS, SAMPLES, Replay
-from bot.inspect import inspect
 from bot.replay import replay
 
 WHOLE = [play for play in PLAYS if isinstance(play, Replay) and play.last_words]
 
 
 @pytest.mark.parametrize("play", WHOLE, ids=lambda play: play.run)
-def test_a_run_that_ends_well_ends_in_words(play, tmp_path):
-    """Nothing is said of the healthy one, of none that it was told to stop, and both end in words, not in silence."""
+def test_a_run_that_ends_well_is_not_told_otherwise(play, tmp_path):
+    """Nothing is said of the healthy one, of none that it was told to stop."""
     log = tmp_path / f"{play.run}.log"
     log.write_bytes((SAMPLES / play.sample).read_bytes() + play.last_words.encode())
 
@@ -19,4 +18,3 @@ def test_a_run_that_ends_well_ends_in_words(play, tmp_path):
 
     assert said == [] or play.run != "gpt2-124m"
     assert [one.text for one in said if "TIME LIMIT" in one.text] == []
-    assert "training is over" in str(inspect([str(log)]).diagnosis.because)
