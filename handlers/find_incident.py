@@ -33,7 +33,7 @@ def kept_of(fields: Mapping[str, Any] | None) -> Kept | None:
     return Kept(incident, str((fields or {}).get("channel") or ""), str((fields or {}).get("ts") or ""))
 
 
-async def get_incident(desk: Desk, name: str) -> Kept | None:
+async def get_incident(desk: Desk, name: str | None) -> Kept | None:
     """The incident of that id, or None."""
     return kept_of(await desk.registry.incidents.get(name)) if name else None
 
