@@ -18,13 +18,13 @@ from bot.once import ChannelRefused, LeaseLost, Once, ThreadGone
 from bot.outbox import Act, Outbox, Work
 from bot.records import Record
 from bot.slack import Slack
-from bot.supervision import end_all
 from bot.telling import TOKEN_PAUSE_SECONDS, Teller
 from bot.unheard import Unheard
 from diagnosis.incidents import Announcement, Incident, Noted, Opened, Reason, Tracker
 from handlers.messages.phrase import NOTHING, Clause, Phrase, say
 from handlers.routes import channel_for
 from registry import Registry, Run
+from registry.ending import end_all
 from registry.errors import RegistryError
 from registry.events import Event
 from registry.ledger import Place

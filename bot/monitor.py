@@ -15,12 +15,12 @@ from typing import Protocol
 from bot import closing
 from bot.announcer import Announcer
 from bot.follower import Follower
-from bot.supervision import end_all
 from diagnosis.findings import Cleared, Finding
 from diagnosis.incidents import Act, Announcement, Habits, Mute, Noted, Tracker
 from handlers.acts import ANNOUNCER
 from handlers.mutes import mute_of
 from registry import Registry, wire
+from registry.ending import end_all
 from registry.errors import RegistryError
 from registry.keys import StreamId
 from registry.lease import Lease

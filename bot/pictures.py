@@ -14,7 +14,6 @@ from bot.pacing import PATIENT
 from bot.records import MISSING, NO_CHART, SHOWN, Record
 from bot.slack import Shared, Slack
 from bot.slack_answers import Answer, Outcome
-from bot.supervision import end_all
 from charts import Look, draw_incident, draw_loss
 from charts.painter import ChartFailed
 from diagnosis.errors import Mistake
@@ -27,6 +26,7 @@ from handlers.messages.languages import speaking
 from handlers.messages.replies import chart_missing
 from handlers.tongues import channel_language
 from registry import Registry
+from registry.ending import end_all
 from registry.errors import RegistryError
 
 logger = logging.getLogger(__name__)

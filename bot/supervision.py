@@ -7,15 +7,13 @@ ended, and nobody restarts half of one.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from registry.ending import end_all
 from registry.errors import RegistryError
 
 logger = logging.getLogger(__name__)
-
-CANCEL_AGAIN_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,22 +122,6 @@ class Supervisor:
             part.trouble, part.in_a_row = "", 0
             return False
         return True
-
-
-async def end_all(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """Cancel tasks until all of them have ended; what they ended with is of no interest any more.
-
-    Once is not enough: before Python 3.12 `asyncio.wait_for`, which the Redis client uses for every send, may swallow
-    a cancellation, and whoever then waits for the task waits for ever.
-    """
-    left = {task for task in tasks if not task.done()}
-    while left:
-        for task in left:
-            task.cancel()
-        done, left = await asyncio.wait(left, timeout=CANCEL_AGAIN_SECONDS)
-        for task in done:
-            if not task.cancelled():
-                task.exception()
 
 
 def _is_wanted_end() -> bool:

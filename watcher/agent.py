@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from diagnosis.observations import Heartbeat, Symptom
 from registry import Registry, RegistryError, connect
 from registry.address import parse
+from registry.ending import end_all
 from watcher.answers import Answers
 from watcher.bookmarks import RunTaken, file_name
 from watcher.gpu_trouble import GpuTrouble
@@ -105,11 +106,9 @@ class Agent:
         await self._stopping.wait()
         for run in self.runs:
             run.stop()
-        for task in tasks:
-            task.cancel()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(STOP_SECONDS):
-                await asyncio.gather(*tasks, return_exceptions=True)
+                await end_all(tasks)
                 for run in self.runs:
                     await run.close()
                 await self.publisher.flush(STOP_SECONDS / 2)

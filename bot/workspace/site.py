@@ -23,6 +23,7 @@ from bot.workspace.tokens import Tokens
 from bot.workspace.triggers import Triggers
 from bot.workspace.values import Json
 from bot.workspace.windows import Windows
+from registry.ending import end_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +91,7 @@ class Site:
         self.feed.end()
         await self.sockets.close()
         await self.delivery.close()
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_all(self._tasks)
         if self.journal is not None:
             self.journal.close()
 

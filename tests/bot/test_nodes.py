@@ -10,6 +10,7 @@ from diagnosis.observations import Heartbeat, Origin, Phase, ProcessSample, Rank
 from registry import wire
 from registry.audit import ALLOWED, NOT_DONE
 from registry.audit import settled as settled_acts
+from registry.ending import end_all
 from tests.bot.conftest import WATCHER, a_run, settled
 
 
@@ -27,8 +28,7 @@ async def a_node(registry, answer, name=WATCHER):
     try:
         yield
     finally:
-        serving.cancel()
-        await asyncio.gather(serving, return_exceptions=True)
+        await end_all([serving])
 
 
 async def beat(registry, node, *, ttl=60.0):

@@ -2,7 +2,6 @@
 """No half-alive bot: what fails is begun anew, what cannot be kept up ends the process, and health is red meanwhile."""
 
 import asyncio
-from contextlib import suppress
 
 import aiohttp
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from bot.app import bot_running, run_bot
 from bot.outbox import Outbox
 from bot.pictures import Pictures
-from bot.supervision import GaveUp, Patience, Supervisor, end_all
+from bot.supervision import GaveUp, Patience, Supervisor
 from registry.errors import RegistryAway
 from registry.lease import Lease
 from tests.bot.conftest import settled
@@ -92,23 +91,6 @@ async def test_a_part_that_ends_by_itself_is_well():
 
 async def _nothing():
     pass
-
-
-async def test_a_task_that_swallows_a_cancellation_is_cancelled_again():
-    """A client library does that; nobody may wait for such a task for ever."""
-
-    async def stubborn():
-        for _ in range(2):
-            with suppress(asyncio.CancelledError):
-                await asyncio.Event().wait()
-        await asyncio.Event().wait()
-
-    task = asyncio.create_task(stubborn())
-    await asyncio.sleep(0)
-
-    await asyncio.wait_for(end_all([task]), 60)
-
-    assert task.cancelled()
 
 
 @pytest.fixture

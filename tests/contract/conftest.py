@@ -28,7 +28,11 @@ def share_seconds():
 @pytest.fixture
 async def slack(ack_seconds, share_seconds):
     """A workspace whose rate limits are off and whose repeats come at once."""
-    settings = {"rate_limit": False, "share_delay_seconds": share_seconds, "event_retry_delays_seconds": (0.0, 0.05, 0.05)}
+    settings = {
+        "rate_limit": False,
+        "share_delay_seconds": share_seconds,
+        "event_retry_delays_seconds": (0.0, 0.05, 0.05),
+    }
     async with Workspace.start(ack_deadline_seconds=ack_seconds, **settings) as workspace:
         yield workspace
 

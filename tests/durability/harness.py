@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from registry.access import Role
+from registry.ending import end_all
 from tests.durability.channel import Channel
 from tests.durability.machine import Machine
 from tests.durability.stores import STORES, Single, Store
@@ -118,9 +119,9 @@ class Story:
                     break
                 self._listen()
                 await asyncio.sleep(0.05)
-            harming.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await harming
+            await end_all([harming])
+            if not harming.cancelled():
+                harming.result()
             await asyncio.sleep(REST_SECONDS)
         finally:
             for process in self._processes.values():

@@ -1,6 +1,7 @@
 """A watcher from a line in a file to an event in the stream, with a real registry."""
 
 import asyncio
+import contextlib
 import json
 import os
 import random
@@ -13,6 +14,7 @@ import pytest
 from diagnosis.findings import Finding
 from tests.watcher.conftest import findings, until
 from tests.watcher.following import append, lines
+from watcher.agent import Agent
 from watcher.run_watch import RunWatch
 from watcher.settings import WatchedRun
 
@@ -85,8 +87,8 @@ async def test_a_look_is_answered_with_what_is_there_now(watching, settings, reg
     agent = await watching(settings)
     await until(lambda: registry.ranks.all("run42"))
 
-    request = await registry.requests.ask(agent.watcher, "look", {"run": "run42"}, await registry.now() + 10)
-    answers = await registry.requests.gather(request, [agent.watcher], await registry.now() + 10)
+    request = await registry.requests.ask(agent.watcher, "look", {"run": "run42"}, await registry.now() + 60)
+    answers = await registry.requests.gather(request, [agent.watcher], await registry.now() + 60)
 
     body = answers[agent.watcher].body
     assert body["ranks"][0]["step"] == 49
@@ -94,12 +96,35 @@ async def test_a_look_is_answered_with_what_is_there_now(watching, settings, reg
     assert "hf_abc" not in json.dumps(body)
 
 
+@pytest.mark.parametrize("swallowed", [3, 10_000])
+async def test_it_ends_though_a_part_swallows_cancellations(settings, registry, swallowed):
+    """A client library does that under load; the node must not wait for our end, nor a service manager kill us."""
+    agent, left, begun = Agent(settings, registry, None), [swallowed], asyncio.Event()
+
+    async def stubborn():
+        begun.set()
+        while left[0]:
+            left[0] -= 1
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+
+    agent.host.watch = stubborn
+    watching = asyncio.create_task(agent.watch())
+    await begun.wait()
+
+    agent.stop()
+    done, _ = await asyncio.wait({watching}, timeout=60)
+    left[0] = 0
+
+    assert done
+
+
 async def test_an_unknown_request_is_answered_in_words(watching, settings, registry):
     """A newer bot may ask what we do not know."""
     agent = await watching(settings)
 
-    request = await registry.requests.ask(agent.watcher, "dance", {}, await registry.now() + 10)
-    answers = await registry.requests.gather(request, [agent.watcher], await registry.now() + 10)
+    request = await registry.requests.ask(agent.watcher, "dance", {}, await registry.now() + 60)
+    answers = await registry.requests.gather(request, [agent.watcher], await registry.now() + 60)
 
     assert "does not know" in answers[agent.watcher].body["error"]
 

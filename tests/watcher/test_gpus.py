@@ -9,6 +9,7 @@ import pytest
 
 from diagnosis.exhibits.gpu_table import read_gpu_table
 from diagnosis.observations import GpuSample
+from registry.ending import end_all
 from watcher.gpu_ring import GpuRing
 from watcher.gpus import Gpus
 
@@ -33,8 +34,7 @@ async def look():
 
     yield start
     for gpus, task in running:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await end_all([task])
         gpus.close()
 
 

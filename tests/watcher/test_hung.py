@@ -4,12 +4,12 @@ import asyncio
 import os
 import subprocess
 import sys
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from registry.ending import end_all
 from tests.watcher.following import append, lines
 from tests.watcher.test_worker import Told
 from watcher.bins import Bin
@@ -89,6 +89,4 @@ async def test_a_gpu_reader_that_cannot_be_killed_is_left(mount):
 
     assert gpus.alive == 2
     assert "NVML does not answer (state" in gpus.problem
-    task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task
+    await end_all([task])

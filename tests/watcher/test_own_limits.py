@@ -25,8 +25,8 @@ async def test_a_watcher_that_is_told_judges_by_it_from_the_next_point_on(watchi
     limits = {"jump_delta": 0.3, "no_such": 1.0}
     await registry.runs.update("run42", limits=limits)
     payload = {"run": "run42", "limits": limits}
-    request = await registry.requests.ask(agent.watcher, "limits", payload, await registry.now() + 10)
-    answers = await registry.requests.gather(request, [agent.watcher], await registry.now() + 10)
+    request = await registry.requests.ask(agent.watcher, "limits", payload, await registry.now() + 60)
+    answers = await registry.requests.gather(request, [agent.watcher], await registry.now() + 60)
     append(log, b"step=52 loss=2.9 lr=0.0001 grad_norm=1.0\n")
 
     assert answers[agent.watcher].body == {"taken": True}
