@@ -24,6 +24,7 @@ from registry import Registry, StreamId, connect, wire
 from tests.bot.stand_ins import NoCharts, NoJudge
 from tests.bot.stopping import LIMITS
 from tests.servers import PATIENT
+from tests.watcher.conftest import no_courtesy  # noqa: F401 - for every test here
 from watcher.agent import Agent
 from watcher.gpus import Gpus
 from watcher.settings import WatchedRun, WatcherSettings
@@ -45,7 +46,7 @@ async def workspace() -> AsyncIterator[Workspace]:
 def slack_seconds(request) -> float:
     """How long an answer of Slack's is waited for: short only where this test makes it come too late."""
     fault = getattr(request.node, "callspec", None) and request.node.callspec.params.get("fault")
-    return 2.0 if fault is not None and fault.kind in {"slow", "drip"} else 20.0
+    return 2.0 if getattr(fault, "kind", None) in {"slow", "drip"} else 20.0
 
 
 @pytest.fixture
@@ -144,8 +145,8 @@ def settings(workspace, redis_url) -> Callable[..., BotSettings]:
             "edit_interval_seconds": 0.1,
             "slack_deadline_seconds": 20.0,
             "judge_every_seconds": 0.2,
-            "ask_deadline_seconds": 1.0,
-            "snapshot_deadline_seconds": 2.0,
+            "ask_deadline_seconds": 4.0,
+            "snapshot_deadline_seconds": 6.0,
             "stop_grace_seconds": 3.0,
             "repeat_after_seconds": 2.0,
         }
@@ -166,7 +167,7 @@ async def bot(workspace, settings) -> AsyncIterator[Bot]:
 @pytest.fixture
 async def quick_bot(workspace, settings) -> AsyncIterator[Bot]:
     """A bot that waits seconds where a real one waits minutes."""
-    async with bot_running(settings(group_wait_seconds=0.5, ask_deadline_seconds=3.0), LIMITS) as running:
+    async with bot_running(settings(group_wait_seconds=0.5, ask_deadline_seconds=6.0), LIMITS) as running:
         await workspace.connected()
         await workspace.until(lambda: running.identity.team)
         yield running
@@ -191,23 +192,30 @@ async def watching(redis_url, tmp_path) -> AsyncIterator[Callable[..., object]]:
                 gpu_seconds=0.1 if scene else 0.0,
                 thresholds=LIMITS,
             )
-            agent = Agent(known, connect(redis_url, name=f"watcher-{node}"), Spool(known.home / "spool"))
+            gpus = None
             if scene:
                 program = f"import sys, runpy; sys.path.insert(0, {str(ROOT)!r}); sys.argv = ['x', {scene!r}, '0.1']; "
                 program += f"runpy.run_path({str(NVML)!r}, run_name='__main__')"
-                agent.gpus = Gpus(node, command=[sys.executable, "-c", program], deadline_seconds=2.0)
-            task = asyncio.create_task(agent.watch())
-
-            async def end():
-                agent.stop()
-                await task
-                await agent.registry.aclose()
-                agent.publisher._disk.close()
-
-            stack.push_async_callback(end)
-            return agent
+                gpus = Gpus(node, command=[sys.executable, "-c", program], deadline_seconds=2.0)
+            return await begin_watching(stack, known, gpus)
 
         yield start
+
+
+async def begin_watching(stack: AsyncExitStack, settings: WatcherSettings, gpus: Gpus | None = None) -> Agent:
+    """A watcher on a connection of its own, as on a node of its own, until the stack is left."""
+    agent = Agent(settings, connect(settings.redis_url, name=settings.node), Spool(settings.home / "spool"))
+    agent.gpus = gpus or agent.gpus
+    task = asyncio.create_task(agent.watch())
+
+    async def end() -> None:
+        agent.stop()
+        await task
+        await agent.registry.aclose()
+        agent.publisher._disk.close()
+
+    stack.push_async_callback(end)
+    return agent
 
 
 async def a_run(registry: Registry, name: str = "run42", *, points: int = 200, bad_from: int | None = None) -> None:

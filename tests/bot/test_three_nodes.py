@@ -1,8 +1,6 @@
 """A bad night for evidence: one node silent, one whose nvidia-smi hangs, one whose disk is nearly full."""
 
 import asyncio
-import hashlib
-import json
 import os
 import signal
 from contextlib import AsyncExitStack
@@ -13,14 +11,11 @@ import pytest
 
 from bot.app import bot_running
 from diagnosis.observations import Heartbeat
-from registry import connect
-from watcher.agent import Agent
+from tests.archives import STEP, verified
+from tests.bot.conftest import begin_watching
 from watcher.evidence.nvidia_smi import SmiReport, SmiTable
 from watcher.settings import WatchedRun, WatcherSettings
 from watcher.shared_logs import SharedLogs
-from watcher.spool import Spool
-
-STEP = "[rank{rank}] step {step}/900 loss 2.5 grad_norm 1.0 lr 1e-4 WANDB_API_KEY=0123456789abcdef0123456789abcdef0123{rank:04d}\n"
 
 
 @pytest.fixture
@@ -57,17 +52,7 @@ async def nodes(redis_url, tmp_path):
                 gpu_seconds=0.0,
                 host_seconds=0.5,
             )
-            agent = Agent(settings, connect(redis_url, name=node), Spool(settings.home / "spool"))
-            task = asyncio.create_task(agent.watch())
-
-            async def end():
-                agent.stop()
-                await task
-                await agent.registry.aclose()
-                agent.publisher._disk.close()
-
-            stack.push_async_callback(end)
-            return agent
+            return await begin_watching(stack, settings)
 
         yield start
 
@@ -133,19 +118,8 @@ async def test_the_answer_names_all_three_and_the_archives_verify(workspace, set
     assert "*Not yet safe to stop*: node03 did not answer and node02 saved nothing." in whole
     assert len(hangs.read_text().split()) == 1
     (archive,) = fine.settings.state_dir.glob("**/manifest.json")
-    verify(archive.parent)
+    assert verified(archive.parent) >= 200
 
 
 def about(workspace):
     return [one for one in workspace.messages() if "Snapshot of run42" in one["text"]]
-
-
-def verify(folder):
-    manifest = json.loads((folder / "manifest.json").read_text())
-    files = {file["name"]: file for piece in manifest["pieces"] for file in piece["files"]}
-    assert set(files) == {path.name for path in folder.iterdir()} - {"manifest.json"}
-    for name, file in files.items():
-        data = (folder / name).read_bytes()
-        assert (len(data), hashlib.sha256(data).hexdigest()) == (file["bytes"], file["sha256"])
-        assert b"0123456789abcdef" not in data
-    assert sum(file["masked"] for file in files.values()) >= 200

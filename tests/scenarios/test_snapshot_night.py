@@ -1,6 +1,5 @@
 """Evidence on a bad night, with everything real: three nodes, of which one freezes, one's driver hangs, one's disk is full."""
 
-import hashlib
 import json
 import os
 import signal
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.archives import STEP, verified
 from tests.scenarios.product import Product
 from tests.scenarios.room import until
 
@@ -19,7 +19,6 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount a small disk"),
 ]
 
-STEP = "[rank{rank}] step {step}/900 loss 2.5 grad_norm 1.0 lr 1e-4 WANDB_API_KEY=0123456789abcdef0123456789abcdef0123{rank:04d}\n"
 DEADLINE = 25.0
 
 
@@ -104,15 +103,3 @@ def told(product, command, words):
 
 def about(product, words):
     return next((one for one in product.slack.messages() if words in json.dumps(one, ensure_ascii=False)), None)
-
-
-def verified(folder):
-    """Every file of the manifest is there as it says, and no other; how many secrets were masked."""
-    manifest = json.loads((folder / "manifest.json").read_text())
-    files = {file["name"]: file for piece in manifest["pieces"] for file in piece["files"]}
-    assert set(files) == {path.name for path in folder.iterdir()} - {"manifest.json"}
-    for name, file in files.items():
-        data = (folder / name).read_bytes()
-        assert (len(data), hashlib.sha256(data).hexdigest()) == (file["bytes"], file["sha256"])
-        assert b"0123456789abcdef" not in data
-    return sum(file["masked"] for file in files.values())
