@@ -30,7 +30,7 @@ class Books:
         self._registry = registry
         self._may_write = may_write
         self._answered: defaultdict[str, set[str]] = defaultdict(set)
-        """Incident → its findings that this reign told or settled."""
+        """Incident → its calls that this reign answered."""
         self.events: dict[str, Event] = {}
         self.records: dict[str, Record] = {}
 
@@ -42,8 +42,7 @@ class Books:
     async def keep(self, record: Record, events: Iterable[str], told: Told, *, is_new: bool = False) -> None:
         """Write down what was shown; until that is done the findings stay open, and are looked for after a crash."""
         told_now = tuple(events)
-        self._answered[record.incident.id].update(told_now)
-        record = self._put(record)
+        record = self._put(record, told_now)
         await self._insist(lambda: records.save(self._registry, record, is_new=is_new))
         note = "possible repeat" if told.is_repeat else ""
         await self.settle(told_now, Place(told.channel, told.ts, record.incident.id, note))
@@ -77,8 +76,7 @@ class Books:
         """Nothing more is to be said of this finding."""
         self.events.pop(name, None)
         if incident is not None and incident in self.records:
-            self._answered[incident].add(name)
-            self._put(self.records[incident])
+            self._put(self.records[incident], [name])
 
     def forget(self, incidents: Iterable[str]) -> None:
         """These are over and told."""
@@ -92,9 +90,10 @@ class Books:
             with suppress(RegistryError):
                 await self._registry.incidents.finish(incidents)
 
-    def _put(self, record: Record) -> Record:
+    def _put(self, record: Record, told: Iterable[str] = ()) -> Record:
         """Remember a record, with nothing owed that was told."""
         answered = self._answered[record.incident.id]
+        answered.update(record.incident.calls.keys() & set(told))
         calls = {name: reason for name, reason in record.incident.calls.items() if name not in answered}
         record = replace(record, incident=replace(record.incident, calls=calls))
         self.records[record.incident.id] = record

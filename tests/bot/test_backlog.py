@@ -24,6 +24,12 @@ def few_at_once(monkeypatch):
     monkeypatch.setattr("bot.announcer.AT_ONCE", 2)
 
 
+@pytest.fixture
+def slack_seconds():
+    """Bots come and go here, and each waits so long for what the one before it may have sent."""
+    return 2.0
+
+
 def over(run):
     """What a watcher says when it is."""
     return Cleared("nonfinite_loss", Origin(run, "node17", 3), "loss is finite again at step 41,300")
@@ -140,7 +146,7 @@ async def test_a_bot_that_may_not_speak_settles_nothing(workspace, registry, mon
     async def may_send(_):
         nonlocal doubts
         doubts += 1
-        return doubts > 20
+        return doubts > 6
 
     monkeypatch.setattr("bot.once.Once.may_send", may_send)
     async with monitoring():
