@@ -20,6 +20,12 @@ def redis_url(victim):
 
 
 @pytest.fixture
+def slack_seconds():
+    """Whoever reigns next waits so long for what the one before it may have sent."""
+    return 2.0
+
+
+@pytest.fixture
 def go_back(victim, tmp_path):
     """`with go_back():` its server is killed at the end of the block, and starts with what it knew at the beginning."""
     log = next((tmp_path / "redis").glob("**/*.incr.aof"))
