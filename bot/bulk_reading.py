@@ -17,6 +17,7 @@ from diagnosis.formats.bulk.judging.judge import JudgeTwin
 from diagnosis.formats.bulk.judging.moves import ChangesTwin
 from diagnosis.formats.bulk.judging.run import Run
 from diagnosis.formats.bulk.reader import BulkReader, Item
+from diagnosis.formats.bulk.weaving import Woven
 from diagnosis.formats.reader import LogReader
 from diagnosis.log_facts import LogFacts
 from diagnosis.observations import Observation, Origin
@@ -57,9 +58,9 @@ class BulkLines:
         for item in items:
             if isinstance(item, Again):
                 self._take_again(item)
-            elif not isinstance(item, StepBlock):
+            elif not isinstance(item, StepBlock | Woven):
                 self._take_one(item)
-            elif self._absorber is not None:
+            elif self._absorber is not None and isinstance(item, StepBlock):
                 self._absorber.absorb(item)
             else:
                 for sample in item.samples():

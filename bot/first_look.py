@@ -16,6 +16,7 @@ from diagnosis.errors import Mistake
 from diagnosis.formats.bulk.block import StepBlock
 from diagnosis.formats.bulk.judging.absorbing import Absorber
 from diagnosis.formats.bulk.reader import BulkReader, Item
+from diagnosis.formats.bulk.weaving import Woven
 from diagnosis.formats.settings import ReadSettings
 from diagnosis.formats.source_name import origin_of
 from diagnosis.observations import StepSample
@@ -55,7 +56,8 @@ class _Drawing:
         self._absorber = Absorber([CurveTwin(self.curve)], self._take)
 
     def draw(self, items: Sequence[Item]) -> None:
-        for item in items:
+        for told in items:
+            item = told.dicts if isinstance(told, Woven) else told  # a bar without a loss draws nothing
             if isinstance(item, StepBlock):
                 self.points += len(item) if item.loss is not None else 0
                 self._absorber.absorb(item)

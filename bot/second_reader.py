@@ -7,6 +7,7 @@ the process that started it reads. Points keep their place in the file: a line i
 import copyreg
 import os
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,11 +20,14 @@ from typing import IO, Any
 from diagnosis.formats.bulk.block import StepBlock, Whole
 from diagnosis.formats.bulk.learning import LONGEST
 from diagnosis.formats.bulk.reader import BulkReader, Item
+from diagnosis.formats.bulk.weaving import Woven, redrawn
+from diagnosis.formats.hygiene import MAX_EVIDENCE
 from diagnosis.formats.settings import ReadSettings
 from diagnosis.observations import Origin
 
 PIECE = 1 << 19
 """Bytes that are read and told of together."""
+_END = re.compile(rb"[\r\n]")
 _COMMAND = (
     sys.executable,
     "-P",
@@ -84,6 +88,9 @@ class SecondReader:
                     for item in items:
                         if isinstance(item, StepBlock):
                             item.printed = partial(_line, log.fileno(), item.offsets)
+                        elif isinstance(item, Woven):
+                            for block in (item.bars, item.dicts):
+                                block.printed = partial(_redraw, log.fileno(), block.offsets)
                     yield items, size
             finally:
                 process.stdout.close()
@@ -107,6 +114,15 @@ def _line(log: int, offsets: Whole, place: int) -> str:
     """A line as `Chunk` gives it."""
     data = os.pread(log, LONGEST + 2, int(offsets[place]))
     return data[: data.find(b"\n")].removesuffix(b"\r").decode("utf-8", "replace")
+
+
+def _redraw(log: int, offsets: Whole, place: int) -> str:
+    """A piece of a line that is rewritten, as `Weaver` gives it."""
+    start = int(offsets[place])
+    kept = min(start, MAX_EVIDENCE)
+    before = os.pread(log, kept, start - kept)
+    piece = os.pread(log, LONGEST + 1, start)
+    return redrawn(before[before.rfind(b"\n") + 1 :], _END.split(piece, 1)[0])
 
 
 class _Pickler(pickle.Pickler):

@@ -238,6 +238,15 @@ class Bars:
         return finished
 
 
+def read_bar(line: Line) -> "tuple[Bar, str, str] | None":
+    """A bar of tqdm, its name, and the text behind it."""
+    match = _TQDM.search(line.text)
+    if match is None:
+        return None
+    name = line.text[: match.start()].strip()
+    return _tqdm(match, name, line), name, line.text[match.end() :]
+
+
 def opens_epoch(text: str) -> bool:
     """True for `Epoch 2/200` alone, as Keras prints it between its bars."""
     return text.startswith("Epoch ") and _EPOCH_LINE.fullmatch(text) is not None

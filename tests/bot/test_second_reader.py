@@ -32,6 +32,11 @@ def bars(step, loss):
     return f"{bar}\r{' ' * 40}\r{{'loss': {loss:.4f}, 'grad_norm': {loss / 2:.4f}, 'epoch': {step / 1e4:.2f}}}\r\n{bar}"
 
 
+def bars_alone(step, loss):
+    """The same as it is written to a file."""
+    return bars(step, loss).replace("\r\n", "\n")
+
+
 NOISE = (
     "saving checkpoint to /data/ckpt/iter_0000100\n",
     "Traceback (most recent call last):\n",
@@ -41,7 +46,7 @@ NOISE = (
 )
 
 
-@pytest.mark.parametrize("write", [plain, tagged, bars])
+@pytest.mark.parametrize("write", [plain, tagged, bars, bars_alone])
 def test_two_processes_say_what_one_says(write, tmp_path, monkeypatch):
     """Points, findings with their lines, attempts, ranks, what the file says of itself."""
     dice = random.Random(write.__name__)

@@ -14,17 +14,18 @@ LF, CR = 10, 13
 
 
 class Chunk:
-    """Lines of one piece of a log; `data` ends with a line end."""
+    """Lines of one piece of a log; `data` ends with a line end. With `at_redraws` each redraw is a line."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, *, at_redraws: bool = False) -> None:
         self.data = data
         self._bytes: Bytes = np.frombuffer(data, np.uint8)
-        ends = np.flatnonzero(self._bytes == LF)
+        is_end = self._bytes == LF
+        ends = np.flatnonzero(is_end | (self._bytes == CR) if at_redraws else is_end)
         self.starts: Rows = np.concatenate((np.zeros(1, np.int64), ends[:-1] + 1))
         self.lengths: Rows = ends - self.starts
         self.has_redraws = False
         """Some line is rewritten with CR."""
-        if b"\r" in data:
+        if not at_redraws and b"\r" in data:
             self._leave_out_cr(ends)
         self.layout_of = np.full(len(ends), UNKNOWN, np.int32)
         """For every line, the number of the layout that it fits."""

@@ -1,11 +1,14 @@
 """Numbers of fixed shape, many at once: digits in, floats out, each as exact as `float(token)`.
 
 A mantissa below 2⁵³ and a power of ten up to 10²² are exact in a float, so that one division or
-multiplication rounds once, as a correct reader of decimals does. What is larger is refused.
+multiplication rounds once, as a correct reader of decimals does. Up to 18 digits, as Python prints a float that
+nobody rounded, are divided in the processor's longer floats, where there are such, and rounded again: that is
+right unless the first result lies exactly between two floats. What is larger, or lies there, is refused.
 """
 
 import re
 from dataclasses import dataclass
+from itertools import dropwhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +17,12 @@ Floats = NDArray[np.float64]
 Digits = NDArray[np.uint8]
 """One row for each digit that is read, one column for each line; values 0 to 9."""
 
-MOST_DIGITS = 15
+EXACT_DIGITS = 15
+_HAS_LONGER = np.finfo(np.longdouble).nmant >= 63
+MOST_DIGITS = 18 if _HAS_LONGER else EXACT_DIGITS
 MOST_POWER = 22
+_LONG_POWER = 27
+_LONG_POWERS = np.array([np.longdouble(10) ** power for power in range(_LONG_POWER + 1)])
 _POWERS = 10.0 ** np.arange(MOST_POWER + 1)
 _SUFFIXES = {b"K": 1e3, b"k": 1e3, b"M": 1e6, b"G": 1e9, b"B": 1e9, b"T": 1e12, b"P": 1e15}
 _NUMBER = re.compile(
@@ -38,7 +45,10 @@ class Number:
 
     def read(self, digits: Digits) -> tuple[Floats, NDArray[np.bool_] | None]:
         """The values, and which of them are not exact (None: all are)."""
-        values = whole(digits, self.mantissa).astype(np.float64)
+        mantissa = whole(digits, self.mantissa)
+        if len(self.mantissa) > EXACT_DIGITS:
+            return self._read_long(mantissa, digits)
+        values = mantissa.astype(np.float64)
         refused = None
         if self.power:
             down = self.scale - self.power_sign * whole(digits, self.power)
@@ -53,13 +63,25 @@ class Number:
                 )
         elif self.scale:
             values /= _POWERS[self.scale]
+        return self._finished(values), refused
+
+    def _read_long(self, mantissa: NDArray[np.int64], digits: Digits) -> tuple[Floats, NDArray[np.bool_]]:
+        down = self.scale - self.power_sign * whole(digits, self.power) if self.power else np.int64(self.scale)
+        refused = np.broadcast_to((down < 0) | (down > _LONG_POWER), mantissa.shape)
+        longer = mantissa.astype(np.longdouble) / _LONG_POWERS[np.clip(down, 0, _LONG_POWER)]
+        values = longer.astype(np.float64)
+        apart = np.abs(longer - values.astype(np.longdouble))
+        refused = refused | (apart * 2 == np.spacing(values)) | (apart * 4 == np.spacing(values))
+        return self._finished(values), refused
+
+    def _finished(self, values: Floats) -> Floats:
         if self.is_negative:
             values = -values
         if self.suffix != 1.0:
             values *= self.suffix
         if self.factor != 1.0:
             values *= self.factor
-        return values, refused
+        return values
 
 
 def whole(digits: Digits, places: tuple[int, ...]) -> NDArray[np.int64]:
@@ -82,6 +104,8 @@ def number_at(token: bytes, start: int, factor: float, picked: dict[int, int]) -
     places = [place for name in ("whole", "part") for place in _digits(match, name)]
     power = _digits(match, "power")
     part = match["part"] or b""
+    if len(places) > EXACT_DIGITS:  # its zeros in front are held as they are
+        places = list(dropwhile(lambda place: token[place : place + 1] == b"0", places))
     if not places or len(places) > MOST_DIGITS or len(part) > MOST_POWER:
         return None
     rows = [picked.setdefault(start + place, len(picked)) for place in (*places, *power)]

@@ -36,7 +36,8 @@ class Layout:
     line: bytes
     text: str
     """The line without what was put in front of it, as its shape reads it."""
-    shape: Shape
+    shape: Shape | None
+    """What reads a line of this kind; None for bars."""
     group: Group
     gaps: frozenset[int]
     """Places of the digits that may be others."""

@@ -21,13 +21,16 @@ _NO_LOSS = {"torchtitan": -1.0, "huggingface": None, "nemo": None}
 """Dialects that put values right in a way that columns can follow: the value that is no loss."""
 
 
-def layout_of(raw: bytes, line: Line, shape: Shape) -> Layout | None:
-    """The layout of a line as the reader left it; None when its like cannot be read as columns."""
+def layout_of(raw: bytes, line: Line, shape: Shape, *, has_step: bool = True) -> Layout | None:
+    """The layout of a line as the reader left it; None when its like cannot be read as columns.
+
+    Without `has_step` something else tells the step.
+    """
     places = shape.places(line.text)
     byte_of = _bytes_of_text(raw, line)
     if places is None or byte_of is None or len(raw) > LONGEST:
         return None
-    kind = _kind(shape, places)
+    kind = _kind(shape, places, has_step=has_step)
     if kind is None or (shape.found.settle is not None and shape.name not in _NO_LOSS):
         return None
     picked: dict[int, int] = {}
@@ -49,11 +52,14 @@ def layout_of(raw: bytes, line: Line, shape: Shape) -> Layout | None:
     return layout if _is_proven(layout, places, byte_of) else None
 
 
-def _kind(shape: Shape, places: Places) -> StepKind | None:
-    """Whence the step comes, for lines that carry their own; None for all others."""
+def _kind(shape: Shape, places: Places, *, has_step: bool) -> StepKind | None:
+    """Whence the step comes; None for lines that tell it in another way than is wanted."""
     names = {name for name, *_ in places.numbers}
-    if not _COUNTED.isdisjoint(names) or ("step" not in names and not {"epoch", "step_in_epoch"} <= names):
+    carries_one = "step" in names or {"epoch", "step_in_epoch"} <= names
+    if not _COUNTED.isdisjoint(names) or carries_one is not has_step:
         return None
+    if not has_step:
+        return "implied"
     return "printed" if shape.found.kind == "implied" else shape.found.kind
 
 
@@ -114,21 +120,28 @@ def _is_proven(layout: Layout, places: Places, byte_of: list[int]) -> bool:
     fixed = set() if layout.stamp is None else set(range(layout.stamp.start, layout.stamp.end))
     place_of = {byte: place for place, byte in enumerate(byte_of[:-1])}
     free = [place for place in layout.gaps if place in place_of and place not in fixed]
+    raws, texts = [], []
     for turn in range(TRIES):
         raw, text = bytearray(layout.line), list(layout.text)
         for place in free if turn else ():
             digit = dice.choice("0123456789")
             raw[place], text[place_of[place]] = ord(digit), digit
-        if not _reads_alike(layout, bytes(raw), "".join(text), places):
-            return False
-    return True
+        raws.append(bytes(raw))
+        texts.append("".join(text))
+    return _reads_alike(layout, raws, texts, places)
 
 
-def _reads_alike(layout: Layout, raw: bytes, text: str, places: Places) -> bool:
-    read = layout.shape.read(text)
-    digits, misfit = layout.match(np.frombuffer(raw, np.uint8)[None])
-    if read is None or misfit is not None or layout.shape.places(text) != places:
+def _reads_alike(layout: Layout, raws: list[bytes], texts: list[str], places: Places) -> bool:
+    assert layout.shape is not None
+    digits, misfit = layout.match(np.frombuffer(b"".join(raws), np.uint8).reshape(len(raws), -1))
+    if misfit is not None:
         return False
     columns, refused = layout.values(digits)
-    told = {**{name: float(column[0]) for name, column in columns.items()}, **layout.constants}
-    return refused is not None or told == read[0]
+    for number, text in enumerate(texts):
+        read = layout.shape.read(text)
+        if read is None or layout.shape.places(text) != places:
+            return False
+        told = {**{name: float(column[number]) for name, column in columns.items()}, **layout.constants}
+        if told != read[0] and (refused is None or not refused[number]):
+            return False
+    return True

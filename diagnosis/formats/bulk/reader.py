@@ -10,12 +10,14 @@ import numpy as np
 
 from diagnosis.formats.again import Again
 from diagnosis.formats.bulk.block import StepBlock
-from diagnosis.formats.bulk.chunk import UNKNOWN, Chunk, Rows
+from diagnosis.formats.bulk.chunk import CR, UNKNOWN, Chunk, Rows
 from diagnosis.formats.bulk.decimal import Floats
 from diagnosis.formats.bulk.layout import Group, Layout
 from diagnosis.formats.bulk.learning import layout_of
+from diagnosis.formats.bulk.moving import move
 from diagnosis.formats.bulk.settled import tells_the_same_again
 from diagnosis.formats.bulk.stamps import times_of
+from diagnosis.formats.bulk.weaving import Weaver, Woven
 from diagnosis.formats.dialects import GENERAL
 from diagnosis.formats.echoes import KEPT_CALLBACKS
 from diagnosis.formats.hygiene import MAX_LINE_BYTES
@@ -25,7 +27,7 @@ from diagnosis.formats.settings import ReadSettings
 from diagnosis.formats.steps import Steps
 from diagnosis.observations import Observation, Origin, StepSample, Symptom
 
-Item = Observation | StepBlock | Again
+Item = Observation | StepBlock | Woven | Again
 
 CHUNK = 1 << 19
 FEWEST = 8
@@ -44,6 +46,7 @@ class BulkReader(LogReader):
     def __init__(self, file: str, origin: Origin, *, settings: ReadSettings | None = None) -> None:
         super().__init__(file, origin, settings=settings)
         self._layouts: list[Layout] = []
+        self._weaver = Weaver(self._origin, self._memory, self._shapes, self._sampler)
         self._rest = b""
         self._chunk = Chunk(b"\n")
         self._first = Position(0, 1)
@@ -94,14 +97,27 @@ class BulkReader(LogReader):
         self._chunk, self._first = chunk, Position(self._splitter.offset, self._splitter.line)
         self._left = LEARNED_PER_CHUNK
         self._know(chunk, 0)
+        self._weaver.begin(chunk, self._first)
         row, count = 0, len(chunk)
         while row < count:
+            if chunk.has_redraws and chunk.data[chunk.starts[row]] == CR:
+                row = self._weave(row, items)
+                continue
             stop = self._run_from(row)
             is_run = stop - row >= FEWEST
             row = self._read_run(row, stop, items) if is_run else self._pass_again(self._read_line(row, items), items)
         self._splitter.line, self._splitter.offset = self._first.line + count, self._first.offset + len(chunk.data)
         items += self._hand_out()
         return items
+
+    def _weave(self, row: int, items: list[Item]) -> int:
+        """Lines that a bar is redrawn on; the line behind them is read the common way."""
+        woven = self._weaver.weave(row)
+        if woven is not None:
+            items += self._hand_out()
+            items.append(woven[0])
+            row = woven[1]
+        return self._read_line(row, items)
 
     def _know(self, chunk: Chunk, first: int) -> None:
         """Sort the lines from `first` on by the layouts that are known."""
@@ -304,15 +320,9 @@ def _steps(columns: dict[str, Floats], counter: Steps) -> Rows:
 
 def _move(counter: Steps, columns: dict[str, Floats], steps: Rows) -> None:
     """Leave the counter as it would be after each of these lines."""
-    newest = int(steps[-1])
     if "epoch" in columns:
-        counter._epoch, counter._within = float(columns["epoch"][-1]), newest - counter._offset
-    assert counter.last is not None
-    apart = np.diff(steps, prepend=counter.last)
-    grown = np.flatnonzero(apart)
-    if len(grown):
-        counter.stride = int(apart[grown[-1]])
-    counter.last = newest
+        counter._epoch, counter._within = float(columns["epoch"][-1]), int(steps[-1]) - counter._offset
+    move(counter, steps)
 
 
 def _skipped(totals: Floats, counter: Steps) -> Floats:

@@ -12,6 +12,7 @@ from bot.inspect import inspect
 from diagnosis.formats import LogReader
 from diagnosis.formats.bulk.block import StepBlock
 from diagnosis.formats.bulk.reader import BulkReader
+from diagnosis.formats.bulk.weaving import Woven
 from diagnosis.observations import Origin, StepSample
 from tests.counts import examples
 
@@ -157,7 +158,7 @@ def test_columns_say_what_single_lines_say(data, cut):
 
     items = reader.read(data[:place]) + reader.read(data[place:]) + reader.finish()
 
-    seen = [one for item in items for one in (item.samples() if isinstance(item, StepBlock) else (item,))]
+    seen = [one for item in items for one in (item.samples() if isinstance(item, StepBlock | Woven) else (item,))]
     assert told(*one_by_one(data)) == told(reader, seen)
 
 
