@@ -10,7 +10,8 @@ from handlers.messages.phrase import NOTHING, Clause, Phrase, join, number_of, s
 from handlers.run_list import SORTS, Listing, Page, eta_seconds
 from registry import Run
 
-HEAD = ("run", "state", "step", "loss", "speed", "end in", "last progress", "incidents")
+HEAD = ("run", "state", "incidents", "step", "loss", "last progress", "speed", "end in")
+"""What matters most stands first: Slack shows a wide table's left part."""
 TURN = "runs_page"
 LONGEST_CHOICE = 130
 
@@ -34,12 +35,12 @@ def run_row(run: Run, incidents: int, now: float) -> tuple[str, ...]:
     cells = (
         say("{run}", run=run.name),
         say("{state}", state=Clause(run.state)),
+        say("{n} open", n=incidents) if incidents else _NONE,
         step,
         say("{loss}", loss=wording.precise(run.last_loss)) if run.last_loss is not None else _NONE,
+        say("{age} ago", age=age) if age is not None else _NONE,
         _speed(run, now),
         say("{span}", span=wording.duration(left)) if left is not None else _NONE,
-        say("{age} ago", age=age) if age is not None else _NONE,
-        say("{n} open", n=incidents) if incidents else _NONE,
     )
     return tuple(cell.plain for cell in cells)
 

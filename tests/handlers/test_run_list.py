@@ -70,7 +70,7 @@ def test_the_end_in_sight_is_told_only_of_a_run_that_moves():
     assert eta_seconds(RUNS[0], NOW + 3600) is None
     assert eta_seconds(RUNS[2], NOW) is None
     assert eta_seconds(RUNS[3], NOW) is None
-    assert run_row(RUNS[0], 1, NOW)[3:] == ("2", "10.0 s a step", "2 h 47 min", "10 s ago", "1 open")
+    assert run_row(RUNS[0], 1, NOW)[2:] == ("1 open", "100 of 1,100", "2", "10 s ago", "10.0 s a step", "2 h 47 min")
 
 
 def test_a_page_beyond_the_end_is_the_last():
