@@ -11,6 +11,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.workspace import Workspace
+from tests.watcher.conftest import no_courtesy  # noqa: F401 - for every test here
 
 
 @pytest.fixture

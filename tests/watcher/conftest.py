@@ -19,6 +19,12 @@ from watcher.spool import Spool
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.fixture(autouse=True)
+def no_courtesy(monkeypatch):
+    """Snapshots step back behind everything else on the machine: on a busy one they would not come in time."""
+    monkeypatch.setattr("watcher.snapshots.step_back", lambda: None)
+
+
 @pytest.fixture
 def settings(tmp_path, redis_url):
     """One run, followed quickly, without a GPU child."""

@@ -16,6 +16,11 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.fixture
+def no_courtesy():
+    """Here it is what is looked at."""
+
+
 class Tells:
     """A collector that says how it runs, and lets a program say the same."""
 
