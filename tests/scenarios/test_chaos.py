@@ -66,10 +66,17 @@ def test_a_clock_that_jumps_loses_and_repeats_nothing():
 @pytest.mark.parametrize("name", ["look", "sdk"])
 def test_without_its_protection_messages_come_twice(begun, name):
     """Negative control: nobody looks before repeating, or Slack's library repeats by itself."""
-    assert begun[name].result().judgement.twice
+    assert any(outcome.judgement.twice for outcome in nights_without(begun, name))
 
 
 @pytest.mark.parametrize("name", ["spool", "refill"])
 def test_without_its_protection_findings_are_lost(begun, name):
     """Negative control: findings are in memory only, or what Redis lost is not sent again."""
-    assert begun[name].result().judgement.lost
+    assert any(outcome.judgement.lost for outcome in nights_without(begun, name))
+
+
+def nights_without(begun, name):
+    """A night may do no harm by luck; four do not."""
+    yield begun[name].result()
+    for seed in (11, 12, 13):
+        yield night(replace(WITHOUT[name], seed=seed))
