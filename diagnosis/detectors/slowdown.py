@@ -5,7 +5,8 @@ Evaluations and saves are left out, and so are pauses, which are the stall rule'
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 from diagnosis.detectors.detector import QUIET, Scope, Seen, found, over
@@ -92,7 +93,10 @@ class Slowdown:
                 self._is_pause = True
             return QUIET
         self._left -= 1
-        return self._look(seen) if self._left <= 0 or self._is_pause else QUIET
+        if self._left > 0 and not self._is_pause:
+            return QUIET
+        time = seen.time if seen.time is not None else seen.seen_at
+        return self._look(seen.step, time, seen.fields.get, lambda: seen)
 
     def calm_until(self, stretch: Stretch, at: int, stop: int) -> int:
         """Up to where a line is older than the one before it, where no bucket can be full by then."""
@@ -114,14 +118,20 @@ class Slowdown:
                 # No time passes between them: after the second look, all say what the last one says.
                 place += (stop - 1 - place) // STRIDE * STRIDE
             self._left = 0
-            self._look(stretch.sample(place))
+            self._look(
+                stretch.steps[place], stretch.time(place), partial(stretch.value, place), partial(stretch.sample, place)
+            )
             at, looks = place + 1, looks + 1
         self._left -= stop - at
 
-    def _look(self, seen: StepSample) -> Sequence[Verdict]:
-        """A point that counts."""
-        step, now = seen.step, seen.time
-        now = now if now is not None else seen.seen_at
+    def _look(
+        self,
+        step: int | None,
+        now: float | None,
+        value: Callable[[str], float | None],
+        line: Callable[[], StepSample],
+    ) -> Sequence[Verdict]:
+        """A point that counts; `line` gives it as it was printed, which few points are asked for."""
         last, self._last = self._last, (step, now)
         if last is None or step is None or last[0] is None:
             return QUIET
@@ -129,7 +139,7 @@ class Slowdown:
         if done <= 0:
             self._last = last if done == 0 else (step, now)
             return QUIET
-        spent = now - before if now is not None and before is not None else seen.fields.get(SECONDS, 0.0) * done
+        spent = now - before if now is not None and before is not None else (value(SECONDS) or 0.0) * done
         pace = spent / done
         usual, self._pace = self._pace, pace
         # Of fast steps every fifth is enough to look at.
@@ -139,21 +149,21 @@ class Slowdown:
             self._is_pause = False
             return QUIET
         self._clock += spent
-        speed = seen.fields.get(self._key or self._choose(seen)) or 1.0 / pace
+        speed = value(self._key or self._choose(value)) or 1.0 / pace
         if self._key == SECONDS:
             speed = 1.0 / pace
         if not 0.0 < speed < MOST:
             return QUIET
         if not self._count:
-            self._first = seen
+            self._first = line()
         self._count += 1
         self._total += speed
         if speed < self._limit:
             self._slow += 1
-        return self._close(seen) if self._clock >= self._end else QUIET
+        return self._close(line()) if self._clock >= self._end else QUIET
 
-    def _choose(self, seen: StepSample) -> str:
-        self._key = next((name for name in RATES if name in seen.fields), SECONDS)
+    def _choose(self, value: Callable[[str], float | None]) -> str:
+        self._key = next((name for name in RATES if value(name) is not None), SECONDS)
         return self._key
 
     def _close(self, seen: StepSample) -> Sequence[Verdict]:

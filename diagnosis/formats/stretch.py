@@ -161,6 +161,11 @@ class Stretch:
             (place for place, (one, next_one) in pairs if one is None or next_one is None or next_one < one), stop
         )
 
+    def value(self, place: int, name: str) -> float | None:
+        """A field of a point; None: the lines do not carry it."""
+        column = self.fields.get(name)
+        return self.constants.get(name) if column is None else column[place]
+
     def never_tells(self, name: str) -> bool:
         """True when a field is missing or 0 on all lines."""
         column = self.fields.get(name)
