@@ -16,6 +16,7 @@ BENCHMARKS = (
     "patterns",
     "registry_memory",
     "crowd",
+    "alarms",
     "evidence",
     "rotation",
     "fuzz",

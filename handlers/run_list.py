@@ -39,9 +39,9 @@ class Listing:
         return urlencode({name: value for name, value in told.items() if value}, errors="replace")
 
     @property
-    def is_plain(self) -> bool:
-        """Whether every run is wanted, the most recently active first."""
-        return self.turned(1) == Listing()
+    def is_choice(self) -> bool:
+        """Whether only some runs are wanted."""
+        return bool(self.state or self.owner or self.label)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -152,7 +152,9 @@ def _by_state(run: Run) -> tuple[float | str, ...]:
 
 _KEYS: Mapping[str, Callable[[Mapping[str, int], float], _Key]] = {
     # By its newest step, as the table shows it; a run that is starting by its start.
-    "active": lambda _incidents, _now: lambda run: (-(run.last_progress or run.first_seen or 0.0), run.name),
+    "active": lambda _incidents, _now: (
+        lambda run: (-(run.last_progress or run.first_seen or run.last_seen or 0), run.name)
+    ),
     "name": lambda _incidents, _now: lambda run: (run.name.lower(),),
     "state": lambda _incidents, _now: _by_state,
     "loss": lambda _incidents, _now: lambda run: (_or_last(run.last_loss), run.name),

@@ -8,8 +8,10 @@ from handlers.arguments import read_arguments
 from handlers.command import Asked, Command, Desk, Reply, Say
 from handlers.find_incident import kept_of
 from handlers.messages.runs import runs_answer
-from handlers.run_list import OPTIONS, Listing, Page, page_of, read_listing
+from handlers.run_list import FRESH_SECONDS, OPTIONS, Listing, Page, page_of, read_listing
 from handlers.run_state import with_states
+from registry import Run
+from registry.runs import Runs
 
 MOST_RUNS = 10_000
 
@@ -28,12 +30,21 @@ async def look(desk: Desk, listing: Listing) -> tuple[Page, Counter[str], float]
     opened = [kept.incident for fields in found if (kept := kept_of(fields)) is not None]
     now = await desk.registry.clock.estimate()
     runs = desk.registry.runs
-    names = await runs.names(MOST_RUNS)
     # Ten thousand are put in order by what the order needs, and only the runs of one page are read whole.
-    listed = with_states(await runs.partly(names, listing.needs), opened)
+    listed = with_states(await _partly(runs, listing, now), opened)
     page = page_of(listed, listing, incidents, now)
     shown = with_states(await runs.many([run.name for run in page.runs]), opened)
     return replace(page, runs=shown), incidents, now
+
+
+async def _partly(runs: Runs, listing: Listing, now: float) -> list[Run]:
+    """All runs, with what the list needs of each; by activity, one long unheard of stands where that was."""
+    heard = await runs.heard(0.0, MOST_RUNS)
+    if listing.sort != "active" or listing.is_choice:
+        return await runs.partly(list(heard), listing.needs)
+    near = [name for name, at in heard.items() if now - at <= FRESH_SECONDS]
+    read = {run.name: run for run in await runs.partly(near, listing.needs)}
+    return [read.get(name) or Run(name, last_seen=at) for name, at in heard.items()]
 
 
 COMMAND = Command(

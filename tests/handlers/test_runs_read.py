@@ -8,10 +8,10 @@ from diagnosis.findings import Finding, Severity
 from diagnosis.incidents import Habits, Tracker
 from diagnosis.observations import Evidence, Origin
 from handlers.arguments import read_arguments
-from handlers.run_list import OPTIONS, page_of, read_listing
+from handlers.run_list import OPTIONS, Listing, page_of, read_listing
 from handlers.run_state import with_states
 from handlers.runs import look
-from registry import Run
+from registry import Run, keys
 
 WORDS = [
     *(
@@ -79,6 +79,27 @@ async def test_the_page_is_the_one_of_a_whole_reading(desk, opened, registry, mo
 
     assert page == page_of(every, listing, counts, now)
     assert page.known == 90
+
+
+async def test_the_newest_step_stands_first_and_old_runs_are_not_read(registry, monkeypatch):
+    """A stalled run's watcher is heard as often as the others; ten thousand old runs cost nothing."""
+    now, partly, read = await registry.now(), registry.runs.partly, []
+    for name, ago in (("stalled", 600), ("trains", 2), ("starts", None)):
+        await registry.runs.see(name, last_progress=None if ago is None else now - ago)
+    await registry.runs.see("old", last_progress=now - 86_500)
+    await registry.runs._door.call("ZADD", keys.RUNS, now - 86_400, "old")
+
+    async def reading(names, facts):
+        read.extend(names)
+        return await partly(names, facts)
+
+    monkeypatch.setattr(registry.runs, "partly", reading)
+    await registry.runs.see("old-but-heard", last_progress=now - 9_000)
+
+    page, _, _ = await look(SimpleNamespace(registry=registry), Listing())
+
+    assert [run.name for run in page.runs] == ["starts", "trains", "stalled", "old-but-heard", "old"]
+    assert "old" not in read
 
 
 async def test_only_one_page_is_read_whole(desk, registry, monkeypatch):
