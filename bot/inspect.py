@@ -13,6 +13,7 @@ from bot.reading import read_case
 from diagnosis.case import Case
 from diagnosis.change import Change
 from diagnosis.findings import Finding, Severity
+from diagnosis.formats.memory import Unread
 from diagnosis.formats.settings import ReadSettings
 from diagnosis.observations import Category, Evidence
 from diagnosis.redaction import mask
@@ -74,6 +75,7 @@ class Answer:
                     "node": file.node,
                     "lines": file.lines,
                     **({"problem": file.problem} if file.problem else {}),
+                    **_unread(file.unmatched),
                 }
                 for file in self.case.files
             ],
@@ -134,6 +136,11 @@ def _changes(following: Following, diagnosis: Diagnosis) -> tuple[Change, ...]:
     if diagnosis.category is Category.NONE and diagnosis.first_bad_step is None:
         return ()
     return following.changes.around(diagnosis.first_bad_step, attempt=following.judge.attempt)
+
+
+def _unread(lines: Unread) -> dict[str, Any]:
+    """Lines that looked like metrics and were not read, where there are any."""
+    return {"unread": {"lines": lines.count, "sample": lines.samples[0]}} if lines.count else {}
 
 
 def _number(value: float | str | None) -> float | None:

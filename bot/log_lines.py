@@ -193,6 +193,7 @@ def _close(file: CaseFile, reader: "LogReader | Account", tail: bytearray, trace
     """What one file says of itself."""
     file.dialect, file.envelope = reader.dialect, reader.envelope
     file.processes_named = reader.processes
+    file.unmatched = reader.unread
     file.lines = reader.lines + (bool(tail) and not tail.endswith(b"\n"))
     file.tracebacks = reader.tracebacks - tracebacks_before
     file.tail = _lines_of(bytes(tail), file.lines)

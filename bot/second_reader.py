@@ -22,6 +22,7 @@ from diagnosis.formats.bulk.learning import LONGEST
 from diagnosis.formats.bulk.reader import BulkReader, Item
 from diagnosis.formats.bulk.weaving import Woven, redrawn
 from diagnosis.formats.hygiene import MAX_EVIDENCE
+from diagnosis.formats.memory import Unread
 from diagnosis.formats.settings import ReadSettings
 from diagnosis.observations import Origin
 
@@ -46,6 +47,8 @@ class Account:
     node: str | None
     lines: int
     tracebacks: int
+    unread: Unread
+    """Lines that looked like metrics and were not read."""
     processes: Mapping[tuple[str | None, int], int]
     """(node, pid) → rank, as far as the log told it."""
     size: int
@@ -169,6 +172,14 @@ def main() -> None:
             _Pickler(out, file).dump((reader.read(data), len(data)))
             out.flush()
     _Pickler(out, file).dump((reader.finish(), 0))
-    known = (reader.dialect, reader.envelope, set(reader.ranks), reader.node, reader.lines, reader.tracebacks)
+    known = (
+        reader.dialect,
+        reader.envelope,
+        set(reader.ranks),
+        reader.node,
+        reader.lines,
+        reader.tracebacks,
+        reader.unread,
+    )
     pickle.dump(Account(*known, reader.processes, size), out)
     out.flush()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from diagnosis.exhibits import CgroupReport, Dump, GpuTable, ProcessState, RasReport, SmiReport, Stack
 from diagnosis.findings import Finding
+from diagnosis.formats.memory import Unread
 from diagnosis.log_facts import LogFacts
 
 
@@ -36,6 +37,8 @@ class CaseFile:
     dump: Dump | None = None
     cgroup: CgroupReport | None = None
     ras: RasReport | None = None
+    unmatched: Unread = field(default_factory=Unread)
+    """Lines that looked like metrics and were not read."""
     tail: tuple[str, ...] = ()
     """The last lines of what was read by line, as they were printed."""
     ends_whole: bool = True

@@ -60,6 +60,8 @@ _NOTED = {
 }
 """How a headline begins where no cause was found but a detector spoke, with its colour."""
 MOST_FILES = 12
+FEWEST_UNREAD = 3
+"""Fewer lines are no series."""
 _QUOTED = 100
 """Characters of the evidence that tell a reason which only quotes it."""
 MOST_FINDINGS = 8
@@ -179,6 +181,7 @@ def _print_numbers(answer: Answer, console: Console) -> None:
     console.print()
     if not facts["points"]:
         console.print(Text("  No training loss was read.", style="dim"))
+        _print_unread(answer, console)
         _print_own_words(answer, console)
         return
     bad = f", {facts['nonfinite']:,} of them not finite" if facts["nonfinite"] else ""
@@ -195,6 +198,18 @@ def _print_numbers(answer: Answer, console: Console) -> None:
     if len(answer.attempts) > 1:
         ends = ", ".join(f"{span.number + 1}: {span.end}" for span in answer.attempts[-6:])
         console.print(Text(f"  {len(answer.attempts)} attempts ({ends})", style="dim"))
+    _print_unread(answer, console)
+
+
+def _print_unread(answer: Answer, console: Console) -> None:
+    """How many lines nobody understood that may hold metrics, with one of them."""
+    for file, _ in answer.case.logs():
+        lines = file.unmatched
+        if lines.count >= FEWEST_UNREAD and lines.samples:
+            sample = clean(lines.samples[0], 120)
+            console.print(
+                Text(f"  {lines.count:,} lines looked like metrics but were not read, such as: {sample}", style="dim")
+            )
 
 
 def _print_own_words(answer: Answer, console: Console) -> None:

@@ -1,8 +1,8 @@
 """A loss that climbs and stays: its recent minimum stands far above the best level of the attempt.
 
 It sees a slow climb that a moving band hides, and a jump that does not come back. A policy loss (one that
-may be negative) has no level to keep, so it is never judged. Where a log begins late in a run, `spike` sees
-the same out of fewer points.
+may be negative) and a generator's have no level to keep, so they are never judged. Where a log begins late in a
+run, `spike` sees the same out of fewer points.
 """
 
 from collections import deque
@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 from diagnosis.detectors.block import POINTS, Block
 from diagnosis.detectors.detector import QUIET, Scope, Seen, found, over
 from diagnosis.findings import Finding, Severity, Verdict
+from diagnosis.formats.fields import ADVERSARIAL
 from diagnosis.observations import StepSample
 from diagnosis.thresholds import Thresholds
 from diagnosis.wording import at_step, number, precise, since_step, whole
@@ -52,7 +53,7 @@ class Divergence:
         if not isinstance(seen, Block) or self._is_signed:
             return QUIET
         lowest, level, first = seen.lowest, seen.middle, seen.first
-        if lowest < 0.0:
+        if lowest < 0.0 or ADVERSARIAL in first.fields:
             self._is_signed = True
             return QUIET
         best = self._best

@@ -8,6 +8,7 @@ from diagnosis.detectors.block import POINTS, Block
 from diagnosis.detectors.detector import QUIET, Scope, Seen, found
 from diagnosis.detectors.robust import middle
 from diagnosis.findings import Severity, Verdict
+from diagnosis.formats.fields import ADVERSARIAL
 from diagnosis.thresholds import Thresholds
 from diagnosis.wording import precise, whole
 
@@ -61,6 +62,9 @@ class Plateau:
         if self._is_said or not isinstance(seen, Block):
             return QUIET
         newest = seen.last
+        if ADVERSARIAL in seen.first.fields:
+            self._is_said = True  # a generator's loss is not meant to fall
+            return QUIET
         if newest.step is None:
             return QUIET
         self._count += 1

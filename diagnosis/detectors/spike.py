@@ -16,6 +16,7 @@ from diagnosis.detectors.robust import robust
 from diagnosis.detectors.spike_episode import Episode, Height
 from diagnosis.detectors.spike_suspect import Suspect
 from diagnosis.findings import Jump, Verdict
+from diagnosis.formats.fields import ADVERSARIAL
 from diagnosis.formats.stretch import Stretch, below
 from diagnosis.observations import AttemptMark, StepSample
 from diagnosis.thresholds import Thresholds
@@ -111,7 +112,7 @@ class Spike:
         """The slow way: during a spike, above the gate, and while there are few points."""
         if self._first_step is None:
             self._first_step = seen.step
-        if loss < 0.0:
+        if loss < 0.0 or ADVERSARIAL in seen.fields:
             self._is_signed = True
         episode = self._episode
         if episode is not None:

@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 from diagnosis.detectors.block import POINTS, Block
 from diagnosis.detectors.detector import QUIET, Scope, Seen, found, over
 from diagnosis.findings import Severity, Verdict
+from diagnosis.formats.fields import ADVERSARIAL
 from diagnosis.formats.stretch import Point
 from diagnosis.observations import Evidence, StepSample
 from diagnosis.thresholds import Thresholds
@@ -97,7 +98,7 @@ class Sustained:
         """Add a block to the running bucket, and judge when it is long enough."""
         if not isinstance(seen, Block) or self._is_signed:
             return QUIET
-        if seen.lowest < 0.0:
+        if seen.lowest < 0.0 or ADVERSARIAL in seen.first.fields:
             self._is_signed = True
             return QUIET
         if not self._count:

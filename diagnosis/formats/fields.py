@@ -34,15 +34,21 @@ FIELDS = {
     "eval_loss": "the loss of an evaluation; a sample that has it has no training loss",
     "grad_absmax": "largest absolute gradient",
     "samples_per_second_mean": "samples per second since the job began",
+    "adversarial": "1 where the loss is a generator's, against a discriminator: it has no level to keep",
 }
+
+ADVERSARIAL = "adversarial"
 
 METRICS = ("step", "loss", "grad_norm", "lr")
 """The four that have their own place in a `StepSample`."""
 
 COUNTING = frozenset(
     {"step_in_epoch", "steps_per_epoch", "lap", "unix_time", "skipped_total", "step_rounded", "first_epoch"}
+    | {"steps_per_second"}
+    | {f"part_{number}" for number in range(1, 6)}
 )
-"""What dialects use to say where in an epoch a line stands, when, and what a counter shows; not for others."""
+"""What dialects use to say where in an epoch a line stands, when, what a counter shows, and the parts of a loss; not
+for others."""
 
 _PERCENT = 0.01
 _MILLI = 0.001
@@ -287,6 +293,14 @@ LOSSES = (
 )
 """Keys that may hold the training loss; where a line has several, the first of this list is it."""
 
+_GENERATOR = re.compile(
+    r"(?:^|[_/])(?:loss_?g(?:en(?:erator)?)?|(?:g|gen|generator)_?loss|err_?g|g_err)(?:_total|_all)?$"
+)
+_DISCRIMINATOR = re.compile(
+    r"(?:^|[_/])(?:loss_?d(?:is(?:c(?:riminator)?)?)?|(?:d|disc?|discriminator|critic)_?loss|err_?d|d_err)(?:_total|_all)?$"
+)
+"""The two losses of an adversarial training: the generator's is the model's."""
+
 _LOSS_ORDER = {name: place for place, name in enumerate(LOSSES)}
 _NOT_TRAINING = re.compile(
     r"(?:^|[/_ ])(?:e?val|valid|validation|test|dev|eval\w*|tel)(?:$|[/_ ])|__(?:min|max)$|_epoch$"
@@ -307,6 +321,14 @@ def is_evaluation(name: str) -> bool:
 def loss_key(names: Iterable[str]) -> str | None:
     """The normalised key that holds the training loss of a line, or None."""
     return min((name for name in names if name in _LOSS_ORDER), key=_LOSS_ORDER.__getitem__, default=None)
+
+
+def generator_loss(names: Iterable[str]) -> str | None:
+    """The normalised key of a generator's loss beside a discriminator's, or None."""
+    told = list(names)
+    if not any(_DISCRIMINATOR.search(name) for name in told):
+        return None
+    return next((name for name in told if _GENERATOR.search(name)), None)
 
 
 def field_of(name: str) -> tuple[str, float] | None:

@@ -1,5 +1,6 @@
 """What a reader remembers of its source: streams of lines, clocks, attempts, and what waits to be handed out."""
 
+import re
 from dataclasses import dataclass
 
 from diagnosis.formats.line import Line
@@ -13,6 +14,8 @@ from diagnosis.observations import AttemptMark, Origin
 
 _MOST_STREAMS = 65_536
 _MOST_FACTS = 16
+_MOST_LIKES = 64
+_NUMBERS = re.compile(r"[-+]?(?:\d[\d.,]*|nan\b|inf\b)(?:[eE][-+]?\d+)?\s*")
 
 
 @dataclass(slots=True)
@@ -30,6 +33,7 @@ class Memory:
         "_facts",
         "_global",
         "_has_marked",
+        "_likes",
         "_ranked",
         "attempt",
         "clock",
@@ -68,6 +72,7 @@ class Memory:
         """Steps were seen since the newest attempt began."""
         self._has_marked = False
         self._facts: dict[str, str] = {}
+        self._likes: set[str] = set()
         self._ranked: dict[tuple[int, str], tuple[Origin, Origin]] = {}
         self._global: dict[tuple[str | None, int | None], str | None] = {}
 
@@ -144,6 +149,20 @@ class Memory:
         self.out.append(
             AttemptMark(line.origin, why, line.evidence(self.file), facts, time=line.time, seen_at=self.seen_at)
         )
+
+    @property
+    def has_losses(self) -> bool:
+        """True when some line told a training loss."""
+        return any(steps.losses for counters in self.dialects.values() for steps in counters)
+
+    def comes_again(self, text: str) -> bool:
+        """True when a line like this one but for its numbers was asked about before."""
+        like = _NUMBERS.sub("0", text)
+        if like in self._likes:
+            return True
+        if len(self._likes) < _MOST_LIKES:
+            self._likes.add(like)
+        return False
 
     def count_unread(self, line: Line) -> None:
         """Keep count, and a sample, of what looked like a metric."""

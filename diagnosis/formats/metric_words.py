@@ -7,7 +7,17 @@ _LOOKS = re.compile(
     r"(?<![a-zA-Z])(?:[lL]oss|LOSS|[pP]erplexity|ppl|grad_norm|grad norm)['\"]?\]?\s{0,3}[:=|]?\s{0,3}\[?['\"]?"
     r"[-+]?(?:\d|\.\d|nan\b|NaN\b|inf\b)"
 )
+_YOLO_ROW = re.compile(r"\s*\d{1,6}/\d{1,6}\s+[\d.]+[gGmM]b?\s+\d")
+_ROW = re.compile(
+    r"\s*\d{1,12}(?:[ \t]+\d{1,12}){0,3}(?::?[ \t]+|[,;|])[ \t]*-?\d+\.\d+(?:[eE][-+]?\d+)?(?:[\s,;|]+[-+.\deE]+)*\s*$"
+)
+_VALUE = re.compile(
+    r"(?<![\w.])[A-Za-z][\w/@.-]{0,40}\)?['\"]?(?: ?[:=] ?)-?(?:\d+\.\d+|nan\b|inf\b)(?:e[-+]?\d+)?(?![\w.])"
+)
+_SETTINGS = re.compile(r"(?i)namespace|config|args\b|\badam|\bsgd\b|param|default|memory|alloc|latency|\(ms\)")
+_FEWEST_VALUES = 3
 _SHORTEST = 8
+_LONGEST = 4000
 
 
 def has_metric_word(text: str) -> bool:
@@ -32,10 +42,34 @@ def has_metric_word(text: str) -> bool:
         or "num_updates" in lower
         or " : cost " in lower
         or " rate, " in lower
+        or " || eta: " in lower
+        or "learn: " in lower
+        or "\ttrain" in lower
+        or (lower[-1] == "]" and lower.count(", ") > 6)
+        or is_yolo_row(lower)
+        or tells_values(text)
         or any(word in lower for word in _OTHER_LANGUAGES)
     )
 
 
+def is_yolo_row(text: str) -> bool:
+    """True for the row of a detector's table, `  3/299  3.29G  0.04 …`: its header alone has words."""
+    return "%" in text and _YOLO_ROW.match(text) is not None
+
+
+def tells_values(text: str) -> bool:
+    """True for a step's numbers without our words: `3.1 2.4 0.9` behind a counter, or `A: 3.1 | B: 2.4 | T: 0.9`."""
+    if _ROW.match(text) is not None:
+        return True
+    if (
+        text.count(":") + text.count("=") < _FEWEST_VALUES
+        or len(text) >= _LONGEST
+        or _SETTINGS.search(text) is not None
+    ):
+        return False
+    return len(_VALUE.findall(text)) >= _FEWEST_VALUES
+
+
 def looks_like_metrics(text: str) -> bool:
     """True when a person would say that this line holds a metric."""
-    return len(text) < 4000 and _LOOKS.search(text) is not None
+    return len(text) < _LONGEST and _LOOKS.search(text) is not None

@@ -1,8 +1,9 @@
 """Keys and numbers of a line that no dialect knows: `key=1`, `key: 1`, `'key': 1`, `key 1`, `1 key`."""
 
 import re
+from collections.abc import Mapping
 
-from diagnosis.formats.fields import field_of, is_evaluation, loss_key, normalise
+from diagnosis.formats.fields import field_of, generator_loss, is_evaluation, loss_key, normalise
 from diagnosis.formats.line_format import Token
 from diagnosis.formats.numbers import NUMBER
 
@@ -14,7 +15,8 @@ _WRAP = r"(?:(?:tensor|Tensor|Array|np\.float\d\d)\()?"
 # A key of more than six words is prose; without the limit, long prose would take time with its square.
 _PAIR = re.compile(
     rf"(?P<key>['\"]?(?:{_WORD}|\|\w+\|)(?:[-'][\w./%#]+|\ {_NO_VALUE}{_WORD}){{0,6}}(?:\ ?\([^()]{{1,30}}\))?['\"]?)"
-    rf"(?P<sep>\ *[:=][\ \t]*+|\ +|\t\ *)['\"]?{_WRAP}\[*\ *(?P<number>{NUMBER}(?:[KMGT]|k(?![A-Za-z]))?)(?!\d|:\d)"
+    rf"(?P<sep>\ *[:=][\ \t]*+|\ +|\t\ *|(?<=[Ee]poch)(?=\[))"
+    rf"['\"]?{_WRAP}\[*\ *(?P<number>{NUMBER}(?:[KMGT]|k(?![A-Za-z]))?)(?!\d|:\d)"
 )
 _EVALUATION = re.compile(
     r"(?:^|[\s\[(|])(?:(?i:e?val|evaluation|evaluating|valid|validation|test|testing|dev)|CV)(?=[\s\])|:\[]|$)"
@@ -24,16 +26,25 @@ _HARMLESS = frozenset(
 )
 _MISLEADING = re.compile(
     r"(?i)^(?:best|min|max|e?val\w*|valid\w*|test\w*|dev|prev\w*|old|target|aux\w*|kl|reg\w*|moe|balanc\w*|critic|value|entropy"
-    r"|distill\w*|router|z|scale|micro|epoch|teacher|world|local|lowest|initial|final|expected)$"
+    r"|distill\w*|router|z|scale|micro|epoch|teacher|world|local|lowest|initial|final|expected|clip\w*)$"
 )
 _SOME_LOSS = re.compile(r"(?:^|[_/.])loss(?:$|[_/.])")
 _LENGTH = re.compile(r" ?/ ?(\d{1,9})(?![\d.]|,\d)")
 """How far the counter goes: the length of an epoch, if it begins again with each."""
 _EPOCH_AND_STEP = re.compile(
-    r"(?:^|\s)[\[(] *(?P<epoch>\d{1,6}), *(?P<step_in_epoch>\d{1,12}) *[\])]:?\s+(?=(?:[a-z]+ )?[lL]oss\b)"
+    r"(?:^|\s)(?:[\[(] *(?=\d+,[^()\[\]]*[\])])|(?<!\S)(?=\d+ +\d+ +[lL]oss))"
+    r"(?P<epoch>\d{1,6})(?:, *| +)(?P<step_in_epoch>\d{1,12})(?: *[\])]:?)?\s+(?=(?:[a-z]+ )?[lL]oss\b)"
 )
+"""`[1, 2000] loss: 2.17`, and `1 2000 Loss=2.17`."""
+_TWO_OF_HOW_MANY = re.compile(
+    r"[\[(] *(?P<epoch>\d{1,6}) ?/ ?\d{1,6} *[\])][ ,:|-]{0,3}"
+    r"[\[(] *(?P<step_in_epoch>\d{1,12}) ?/ ?(?P<steps_per_epoch>\d{1,12}) *[\])]"
+)
+"""`[ 1/ 3][ 800/ 1000]`: an epoch of some, and a batch of it."""
 _OF_HOW_MANY = re.compile(r"(?:^|[\[(|] *|[\])>-] +|(?<=\d) +|\t)(\d{1,12}) ?/ ?(\d{1,12})(?=\s|[\])|,;]|$)")
 _BARE_NUMBER = re.compile(r"(?:^|[\])|>-] +)(\d{1,12})(?::| \|| -|,)\s+(?=(?:[a-z]+ )?[lL]oss\b)")
+_BEFORE_TWO = re.compile(r"^\s*(\d{1,12}):? +(?=\[?(?:[dDgG]|[dD]isc\w*|[gG]en\w*)[ _][lL]oss\b)")
+"""Keras GANs: `500 [D loss: 0.69, acc.: 51%] [G loss: 0.81]`."""
 _CALLED_MEAN = re.compile(r"(?i)(?<![a-z])(?:avg|average|mean|final|total epoch)[ _.-]?(?:[a-z]+[ _-]){0,2}loss\W*$")
 _EVALUATED = re.compile(r"(?i)(?<![a-z])(?:e?val|vali|valid|validation|test|dev|held-?out)[ _/-]?(?:loss|nll|ce)\b")
 _LOSS_OF_STEP = re.compile(r"[ \t]+(\d+\.\d+(?:[eE][-+]?\d+)?|nan|inf)(?=[ \t]|$)")
@@ -42,6 +53,18 @@ _MEASURED = re.compile(r" ?(?:[num]?s|sec|[KMG]i?B)\b|(?<=[KMG])i?B\b")
 """A norm has no unit: `grad 30 ms` is how long it took, `grad 2.1GB` how much it holds."""
 _IN_MS = re.compile(r" ?ms\b")
 _OTHERS = frozenset(("val", "valid", "validation", "heldout", "held_out", "dev", "test"))
+_OF_GENERATOR = re.compile(
+    r"(?i)(?<![a-z])(?:loss[ _/-]?g(?:en(?:erator)?)?|g(?:en(?:erator)?)?[ _/-]?loss|err[ _]?g|g[ _]err)"
+    r"(?:[ _/-](?:total|all))?[^\w.]*$"
+)
+_HEAD_OF_LOSS = re.compile(
+    r"(?:[\[(]?(?:\d+(?:[-/:T]\d+)+(?:[.,]\d+)?Z?|[A-Z]{1,8}|[\w.-]+:\d+|__\w+__|[a-z_]+(?:\.[a-z_]+)+"
+    r"|root|train(?:er|ing)?)[\])]?[ :|,-]{1,4}){0,6}"
+    r"(?i:(?:train(?:ing)?|batch|step|current|running|mini-?batch)[ _-])?[lL](?:oss|OSS)\W{0,4}$"
+)
+_NOTHING_MORE = re.compile(
+    r"['\"\])},;. ]*(?:[,;| ]+['\"]?(?:acc\w*|top\d|ppl|time|lr)['\"]?[:= ]+[\d.e-]+ ?[%s]?)*['\"\])}. ]*$"
+)
 _COUNTERS = frozenset(("epoch", "ep", "step", "iter", "iteration"))
 _NOT_THE_LOSS = re.compile(
     r"(?:^|[_/.])(?:aux\w*|kl|reg\w*|z|critic|value|vf|cri|moe|\w*balanc\w*|router|entropy|best|lowest|min|max|prev\w*|last"
@@ -61,7 +84,7 @@ def named_tokens(text: str) -> dict[str, Token]:
             printed.setdefault(name, match.span("number"))
     # Where NeMo's own name stands, `loss` is Lightning's running mean.
     names = [name for name in printed if name != "loss"] if "reduced_train_loss" in printed else printed
-    loss = loss_key(names) or _lone_loss(printed) or _beside_another(printed, text)
+    loss = loss_key(names) or generator_loss(names) or _lone_loss(printed) or _beside_another(printed, text)
     tokens: dict[str, Token] = {}
     for name, span in printed.items():
         if name == loss:
@@ -73,11 +96,23 @@ def named_tokens(text: str) -> dict[str, Token]:
         if known is not None and known[0] not in tokens:
             factor = 0.001 if known[0] == "step_seconds" and known[1] == 1 and _IN_MS.match(text, span[1]) else known[1]
             tokens[known[0]] = Token(known[0], *span, factor)
-    if "epoch" in tokens and "step" in tokens:
-        length = _LENGTH.match(text, tokens["step"].end)
+    counter = tokens.get("step") or tokens.get("step_in_epoch")
+    if "epoch" in tokens and counter is not None:
+        length = _LENGTH.match(text, counter.end)
         if length is not None:
             tokens["steps_per_epoch"] = Token("steps_per_epoch", *length.span(1))
     return tokens
+
+
+def adversarial(text: str, loss: Token) -> bool:
+    """True when the loss is a generator's, which a discriminator pushes up and down."""
+    return _OF_GENERATOR.search(text, max(0, loss.start - 40), loss.start) is not None
+
+
+def alone(text: str, tokens: Mapping[str, Token]) -> bool:
+    """True when the line is a loss and nothing else but a logger's head: `12:00:01 INFO loss: 0.34`."""
+    loss = tokens["loss"]
+    return _HEAD_OF_LOSS.match(text, 0, loss.start) is not None and _NOTHING_MORE.match(text, loss.end) is not None
 
 
 def wordless_counter(text: str, loss: Token, epoch: Token | None) -> dict[str, Token]:
@@ -88,6 +123,9 @@ def wordless_counter(text: str, loss: Token, epoch: Token | None) -> dict[str, T
     place = _EPOCH_AND_STEP.search(text, 0, loss.start)
     if place is not None:
         return {name: Token(name, *place.span(name)) for name in ("epoch", "step_in_epoch")}
+    place = _TWO_OF_HOW_MANY.search(text, 0, loss.start)
+    if place is not None:
+        return {name: Token(name, *place.span(name)) for name in place.re.groupindex}
     for place in _OF_HOW_MANY.finditer(text, 0, loss.start):
         if epoch is not None and epoch.start >= place.start(1) and epoch.end <= place.end(2):
             continue  # how many epochs there will be
@@ -95,7 +133,7 @@ def wordless_counter(text: str, loss: Token, epoch: Token | None) -> dict[str, T
             return {"step": Token("step", *place.span(1)), "total_steps": Token("total_steps", *place.span(2))}
         within = Token("step_in_epoch", *place.span(1))
         return {"step_in_epoch": within, "steps_per_epoch": Token("steps_per_epoch", *place.span(2))}
-    place = _BARE_NUMBER.search(text, 0, loss.start) if epoch is None else None
+    place = _BARE_NUMBER.search(text, 0, loss.start) or _BEFORE_TWO.search(text) if epoch is None else None
     return {"step": Token("step", *place.span(1))} if place is not None else {}
 
 

@@ -11,7 +11,7 @@ from diagnosis.formats.bars import is_bar, opens_epoch
 from diagnosis.formats.hygiene import strip_escapes
 from diagnosis.formats.line import Line
 from diagnosis.formats.memory import Memory, Unread
-from diagnosis.formats.metric_words import has_metric_word, looks_like_metrics
+from diagnosis.formats.metric_words import has_metric_word, is_yolo_row, looks_like_metrics, tells_values
 from diagnosis.formats.noticing import Noticer
 from diagnosis.formats.record import Step
 from diagnosis.formats.sampling import Sampler
@@ -268,7 +268,7 @@ class LogReader:
         text = line.text
         if self._finder.read_own(line):
             return
-        if is_bar(text) and self._read_bar(stream, line):
+        if is_bar(text) and not is_yolo_row(text) and self._read_bar(stream, line):
             return
         if text.isspace():
             return
@@ -287,8 +287,15 @@ class LogReader:
         if has_metric and self._finder.read(line):
             return
         stream.remember(line.printed, line.number)
-        if not self._noticer.notice(line) and has_metric and looks_like_metrics(text):
+        if not self._noticer.notice(line) and has_metric and self._is_metric(text):
             self._memory.count_unread(line)
+
+    def _is_metric(self, text: str) -> bool:
+        """Whether somebody may miss the numbers of a line."""
+        if looks_like_metrics(text):
+            return True
+        # Without our words it is one that comes again and again in a log that tells no loss otherwise.
+        return tells_values(text) and not self._memory.has_losses and self._memory.comes_again(text)
 
     def _read_bar(self, stream: Stream, line: Line) -> bool:
         bars, rest = stream.bars.read(line)

@@ -6,6 +6,7 @@ knows. The narrower stands before the wider.
 
 from diagnosis.formats.dialects import (
     blocks,
+    boosting,
     deepspeed,
     google,
     huggingface,
@@ -59,6 +60,7 @@ FORMATS: tuple[Finder, ...] = (
     *paddle.FORMATS,
     *reinforcement.FORMATS,
     *robotics.FORMATS,
+    *boosting.FORMATS,
     *single_file.FORMATS,
     *json_lines.FORMATS,
 )

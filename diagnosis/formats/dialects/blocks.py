@@ -10,6 +10,7 @@ from diagnosis.formats.record import Step
 _HEADS = (
     ("composer", re.compile(r"^\[(?:epoch=\d+\]\[)?batch=(?P<step>\d+)(?:/(?P<total>\d+))?\]:$")),
     ("nemo-rl", re.compile(r"^=+ Step (?P<step>\d+)(?:/(?P<total>\d+))? =+$")),
+    ("coqui", re.compile(r"--> .*STEP: \d+/(?P<total>\d+) -- GLOBAL_STEP: (?P<step>\d+)$")),
     ("rsl_rl", re.compile(r"^Learning iteration (?P<step>\d+)/(?P<total>\d+)$")),
     ("block", re.compile(r"\[[Ss]tep:? (?P<step>\d+)(?: ?/ ?(?P<total>\d+))?\]:?$")),
     (
@@ -17,6 +18,8 @@ _HEADS = (
         re.compile(r"^[-=*#─━]{3,} ?(?i:step|iter|iteration):? (?P<step>\d+)(?: ?/ ?(?P<total>\d+))? ?[-=*#─━]{3,}$"),
     ),
 )
+_ENDS = ("]", ":", "=", "-", "*", "#", "─", "━")
+_BEGINS = ("Learning iteration ", "--> ")
 _BODY = re.compile(r"^(?:\s|[•·*►▶-] )")
 _LINES_HEAD = re.compile(
     r"(?i)^(?:global |train(?:ing)? )?(?:step|iter|iteration)s?(?:\s*[:=]\s*|\s+)"
@@ -62,6 +65,7 @@ class Blocks:
                 and body.match(text)
                 and self._count < _LONGEST
                 and not _LINES_HEAD.match(text.strip())
+                and not text.lstrip().startswith("--> ")
             ):
                 self._take(text.strip(" \t•·*►▶-"))
                 return True
@@ -81,7 +85,9 @@ class Blocks:
         if lines is not None and len(text) < _WIDEST:
             self._begin(_PLAIN, lines, line, done)
             return True
-        may_be = text.endswith(("]", ":", "=", "-", "*", "#", "─", "━")) or text.startswith("Learning iteration ")
+        may_be = text.endswith(("]", ":", "=", "-", "*", "#", "─", "━")) or text.startswith(
+            ("Learning iteration ", "--> ")
+        )
         if not may_be or len(text) > 300:
             return False
         for kind, pattern in _HEADS:
@@ -94,7 +100,7 @@ class Blocks:
     def _begin(self, kind: str, head: "re.Match[str]", line: Line, done: list[Step]) -> None:
         self.flush(done)
         self._values = {"step": float(head["step"])}
-        if head["total"]:
+        if head["total"] and kind != "coqui":  # that is the length of its epoch
             self._values["total_steps"] = float(head["total"])
         self._line, self._kind, self._count = line, kind, 0
 
@@ -104,6 +110,10 @@ class Blocks:
         rate = _COMPOSER_LR.match(text)
         if rate is not None:
             text = f"lr: {rate[1]}"
+        if self._kind == "coqui":
+            text = text.removeprefix("| > ").replace("current_lr:", "lr:", 1)
+            if "_loss:" in text:
+                return  # a part of it
         found = Found(tuple(named_tokens(text).values()))
         for name, value in values_of(text, found).items():
             if name not in ("step_in_epoch", "step"):

@@ -3,7 +3,7 @@
 import re
 
 from diagnosis.formats.line_format import Found, Token
-from diagnosis.formats.pairs import is_evaluation_line, named_tokens, sums_up, wordless_counter
+from diagnosis.formats.pairs import adversarial, alone, is_evaluation_line, named_tokens, sums_up, wordless_counter
 from diagnosis.observations import StepKind
 
 _REFUSE = re.compile(
@@ -43,14 +43,19 @@ class _General:
             if total is not None and "total_steps" not in tokens:
                 tokens["total_steps"] = Token("total_steps", *total.span(1))
         kind: StepKind = "printed"
+        is_alone = False
         if step is None and within is None:
             counter = wordless_counter(text, loss, tokens.get("epoch")) if loss is not None and not is_long else {}
             tokens.update(counter)
             if not counter:
-                if is_long or not any(name in tokens for name in (*_SPEED, "epoch")):
+                is_alone = loss is not None and not is_long and alone(text, tokens)
+                if is_long or not (is_alone or any(name in tokens for name in (*_SPEED, "epoch"))):
                     return None
                 kind = "ordinal"
-        return Found(tuple(tokens.values()), kind, sums_up=loss is not None and sums_up(text, loss))
+        against = (("adversarial", 1.0),) if loss is not None and adversarial(text, loss) else ()
+        # A loss without anything else may be the mean of an epoch too.
+        sums = loss is not None and (is_alone or sums_up(text, loss))
+        return Found(tuple(tokens.values()), kind, constants=against, sums_up=sums)
 
 
 def _head(text: str) -> str:

@@ -1,4 +1,4 @@
-"""MaxText, pytorch/xla, Cerebras and the TensorFlow Estimator."""
+"""MaxText, pytorch/xla, Cerebras, the TensorFlow Estimator, Keras' epochs, and CLU (Flax, Scenic, Big Vision)."""
 
 import re
 
@@ -44,4 +44,25 @@ _ESTIMATOR = LineFormat(
     refuse=re.compile(r"Saving dict for global step|\beval"),
 )
 
-FORMATS = (_MAXTEXT, _XLA, _CEREBRAS, _ESTIMATOR)
+_KERAS = LineFormat(
+    name="keras",
+    hint="s - loss: ",
+    head=re.compile(r"^(\d+)/\1 - \d+s - loss: "),
+    fields={"loss": where(r"s - loss: #"), "lr": where(r" - (?:lr|learning_rate): #")},
+    kind="ordinal",
+)
+"""`verbose=2`: a line for each epoch, which does not tell its number."""
+
+_CLU = LineFormat(
+    name="clu",
+    hint="logging_writer.py:",
+    head=re.compile(r"logging_writer\.py:\d+\] \[(?P<step>\d+)\] (?=.*\bloss=)"),
+    fields={
+        "loss": where(r"(?:^|[ ,])(?:train[_/])?(?:l2_)?loss=#"),
+        "lr": where(r"\b(?:learning_rate|lr)=#"),
+        "grad_norm": where(r"\b(?:l2_grads|grad_norm)=#"),
+    },
+    needs=("loss",),
+)
+
+FORMATS = (_MAXTEXT, _XLA, _CEREBRAS, _ESTIMATOR, _KERAS, _CLU)

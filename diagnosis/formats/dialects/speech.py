@@ -3,7 +3,15 @@
 import re
 
 from diagnosis.formats.dialects.epochs import whole_steps
-from diagnosis.formats.line_format import LineFormat, where
+from diagnosis.formats.line_format import LineFormat, Values, where
+from diagnosis.formats.parts import add_up
+
+
+def against_a_discriminator(values: Values) -> bool:
+    """The generator's loss is the sum of the parts."""
+    values["adversarial"] = 1.0
+    return add_up(values)
+
 
 _RETURNN = LineFormat(
     name="returnn",
@@ -74,4 +82,28 @@ _FAIRSEQ_OLD = LineFormat(
     settle=whole_steps(1),
 )
 
-FORMATS = (_RETURNN, _ESPNET, _FAIRSEQ_JSON, _FAIRSEQ, _FAIRSEQ_OLD)
+_NUMBER = r"-?\d+\.\d[\d.e-]*|nan|inf"
+_VITS = LineFormat(
+    name="vits",
+    hint="[",
+    head=re.compile(
+        rf"(?:^|\s)\[(?:{_NUMBER}), (?P<part_1>{_NUMBER}), (?P<part_2>{_NUMBER}), (?P<part_3>{_NUMBER}), "
+        rf"(?P<part_4>{_NUMBER}), (?P<part_5>{_NUMBER}), (?P<step>\d+), (?P<lr>[\d.e-]+)\]$"
+    ),
+    fields={},
+    settle=against_a_discriminator,
+)
+"""A list without names: the discriminator's loss, the parts of the generator's, step and learning rate."""
+
+_WENET = LineFormat(
+    name="wenet",
+    hint=" TRAIN Batch ",
+    head=re.compile(r"\bTRAIN Batch (?P<epoch>\d+)/(?P<step_in_epoch>\d+) "),
+    fields={
+        "loss": where(r"(?<!\S)loss #"),
+        "lr": where(r"(?<!\S)lr #"),
+        "grad_norm": where(r"(?<!\S)grad_norm #"),
+    },
+)
+
+FORMATS = (_VITS, _WENET, _RETURNN, _ESPNET, _FAIRSEQ_JSON, _FAIRSEQ, _FAIRSEQ_OLD)

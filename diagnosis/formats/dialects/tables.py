@@ -8,12 +8,16 @@ from diagnosis.formats.fields import field_of, is_evaluation, loss_key, normalis
 from diagnosis.formats.line import Line
 from diagnosis.formats.line_format import Values
 from diagnosis.formats.numbers import parse_number
+from diagnosis.formats.parts import add_up
 from diagnosis.formats.record import Step
 from diagnosis.observations import StepKind
 
 _NAME = re.compile(r"[^\W\d_][^,;|{}=<>]{0,159}|_step|_runtime|_timestamp|")
 _MOST_COLUMNS = 2000
 _STEPS = ("step", "_step", "global_step", "trainer/global_step", "iteration", "iter", "iterations", "num_updates")
+_PART = re.compile(r"train/\w+_loss")
+"""Ultralytics' `results.csv`: `train/box_loss`, `train/cls_loss` …"""
+_MOST_PARTS = 5
 _NO_NEWS = frozenset({"step", "epoch", "total_steps", "unix_time"})
 _TENSORBOARD = ["wall_time", "step", "value"]
 """A chart saved from TensorBoard: the metric's name stands in the file's."""
@@ -25,6 +29,7 @@ _WORDS = re.compile(r"\S+(?: \S+)*")
 _BOX_EDGE = re.compile(r"^[-+=]{10,}$")
 _BOX_ROW = re.compile(r"^\|\s*([\w/ .-]+?)\s*\|\s*(\S*)\s*\|$")
 _BOX_LONGEST = 80
+_BOX_STEPS = ("total_timesteps", "n_updates", "iterations", "step", "train/step", "global_step")
 
 
 class Columns:
@@ -40,6 +45,8 @@ class Columns:
         self._names: list[str] = []
         self._loss: int | None = None
         self._step: int | None = None
+        self._parts: list[int] = []
+        """Columns of which the loss is the sum, where no column holds it."""
 
     @property
     def is_open(self) -> bool:
@@ -91,7 +98,9 @@ class Columns:
             return False
         loss = "value" if names == _TENSORBOARD else loss_key(names)
         step = next((name for name in _STEPS if name in names), "epoch" if "epoch" in names else None)
-        if step is None or (loss is None and not any(is_evaluation(name) for name in names)):
+        parts = [place for place, name in enumerate(names) if _PART.fullmatch(name)] if loss is None else []
+        self._parts = parts if 2 <= len(parts) <= _MOST_PARTS else []
+        if step is None or (loss is None and not self._parts and not any(is_evaluation(name) for name in names)):
             return False
         self._loss = names.index(loss) if loss is not None else None
         self._step = names.index(step)
@@ -112,7 +121,7 @@ class Columns:
             return all(set(cell.strip()) <= {"-", ":"} for cell in cells)  # the rule under a Markdown header
         if not values.keys() <= _NO_NEWS:
             kind: StepKind = "printed" if "step" in values else "ordinal"
-            done.append(Step(values, line, self.name, kind))
+            done.append(Step(values, line, self.name, kind, add_up))
         return True
 
     def _meaning(self, place: int, name: str) -> tuple[str, float] | None:
@@ -120,6 +129,8 @@ class Columns:
             return "loss", 1.0
         if place == self._step:
             return "step", 1.0
+        if place in self._parts:
+            return f"part_{self._parts.index(place) + 1}", 1.0
         if name in ("val_loss", "eval_loss", "validation_loss", "eval/loss"):
             return "eval_loss", 1.0
         if name in ("_timestamp", "wall_time"):
@@ -129,7 +140,7 @@ class Columns:
 
 
 class Box:
-    """Stable Baselines and kin: a box of `| key | value |` rows between two lines of hyphens."""
+    """OpenAI's logger (Stable Baselines, guided-diffusion): a box of `| key | value |` between lines of hyphens."""
 
     name = "boxed table"
 
@@ -188,7 +199,7 @@ class Box:
             known = field_of(key.removeprefix("train/"))
             if known is not None and known[0] in ("lr", "grad_norm"):
                 values.setdefault(known[0], value * known[1])
-        steps = printed.get("total_timesteps", printed.get("n_updates", printed.get("iterations")))
+        steps = next((printed[name] for name in _BOX_STEPS if name in printed), None)
         if steps is not None:
             values["step"] = steps
         if "loss" in values and "step" in values:

@@ -7,7 +7,19 @@ stays `nan` to the end.
 import re
 
 from diagnosis.formats.dialects.epochs import whole_steps
-from diagnosis.formats.line_format import LineFormat, where
+from diagnosis.formats.line_format import LineFormat, Values, where
+from diagnosis.formats.parts import add_up
+
+_in_epochs = whole_steps(1)
+
+
+def add_up_in_epochs(values: Values) -> bool:
+    """The sum of the parts, the step of the run, and the time it took."""
+    speed = values.pop("steps_per_second", 0.0)
+    if speed > 0.0:
+        values["step_seconds"] = 1.0 / speed
+    return add_up(values) and _in_epochs(values)
+
 
 _METRIC_LOGGER = LineFormat(
     name="metric logger",
@@ -102,4 +114,44 @@ _DARKNET = LineFormat(
     },
 )
 
-FORMATS = (_DARKNET, _METRIC_LOGGER, _IMAGENET, _TIMM, _SWIN, _VISSL, _DETECTRON2)
+_YOLACT = LineFormat(
+    name="yolact",
+    hint=" || ETA: ",
+    head=re.compile(r"^\s*\[\s*\d+\]\s+(?P<step>\d+) \|\| .*\bT: (?P<loss>[-\d.na]+) \|\| ETA: "),
+    fields={"step_seconds": where(r"\btimer: #")},
+)
+"""`T` is the sum of the losses whose initials stand before it."""
+
+_YOLO = LineFormat(
+    name="yolo",
+    hint="/",
+    head=re.compile(
+        r"^\s*(?P<epoch>\d{1,6})/\d{1,6}\s+[\d.]+[GM]B?\s+(?P<part_1>[\d.e-]+|nan)\s+(?P<part_2>[\d.e-]+|nan)"
+        r"(?:\s+(?P<part_3>\d*\.\d[\d.e-]*|nan|0))?(?:\s+(?P<part_4>\d*\.\d[\d.e-]*|nan))?(?:\s+(?P<part_5>\d*\.\d[\d.e-]*|nan))?"
+        r"\s+\d+\s+\d+:\s+\d{1,3}%.*?(?<!\d)(?P<step_in_epoch>\d{1,12})/(?P<steps_per_epoch>\d{1,12}) "
+    ),
+    fields={"step_seconds": where(r", *#s/it"), "steps_per_second": where(r", *#it/s")},
+    settle=add_up_in_epochs,
+)
+"""YOLOv3 to YOLO11: epoch, GPU memory, the loss in parts and perhaps their total, objects, image size, and a bar."""
+
+_EDM = LineFormat(
+    name="edm",
+    hint=" kimg ",
+    head=re.compile(r"^tick \d+ +kimg [\d.]+ .*\bloss "),
+    fields={"step": where(r" kimg #", 1000.0), "loss": where(r"\bloss #")},
+    kind="samples",
+)
+
+_BASICSR = LineFormat(
+    name="basicsr",
+    hint="[epoch:",
+    head=re.compile(r"\[epoch: *\d+, iter: *(?P<step>[\d,]+), lr:\((?P<lr>[\d.e-]+)"),
+    fields={
+        "loss": (where(r"(?<!\S)l_(?:g_)?total: #"), where(r"\)\] (?:\S+ )?l_pix: # *$")),
+        "step_seconds": where(r"time \(data\): #"),
+    },
+)
+"""With several losses a line tells no sum, so there is none."""
+
+FORMATS = (_DARKNET, _EDM, _BASICSR, _YOLACT, _YOLO, _METRIC_LOGGER, _IMAGENET, _TIMM, _SWIN, _VISSL, _DETECTRON2)

@@ -1,14 +1,13 @@
-"""Step lines that the terminal, rich or a full buffer broke over two or more lines."""
+"""Step lines that the terminal, rich, a full buffer or a pretty printer broke over two or more lines."""
 
 import re
 
 from diagnosis.formats.dialects import paddle
+from diagnosis.formats.dialects.general import GENERAL
 from diagnosis.formats.dialects.huggingface import DICT
 from diagnosis.formats.line import Line
 from diagnosis.formats.line_format import Finder, values_of
 from diagnosis.formats.record import Step
-
-_MOST_LINES = 8
 
 
 class _Wrapped:
@@ -18,6 +17,9 @@ class _Wrapped:
     _finder: Finder
     _begins: re.Pattern[str]
     _ends: re.Pattern[str]
+    _goes_on = re.compile(r"\s*[^\s{\[]")
+    """What its further lines look like."""
+    _most_lines = 8
 
     def __init__(self) -> None:
         self._text = ""
@@ -39,7 +41,7 @@ class _Wrapped:
         text = line.text
         if self._line is not None:
             self._count += 1
-            if self._count <= _MOST_LINES and not text.lstrip().startswith(("{", "[")):
+            if self._count <= self._most_lines and self._goes_on.match(text) is not None:
                 self._text += (" " if self._text.endswith((",", ":")) else "") + text.strip()
                 if self._ends.search(self._text):
                     self.flush(done)
@@ -78,4 +80,15 @@ class WrappedPaddle(_Wrapped):
     _ends = re.compile(r"(?:progress_or_)?epoch: [\d.]+")
 
 
-RECORDS = (WrappedDict, WrappedPaddle)
+class PrintedDict(_Wrapped):
+    """A dict of any script, printed with one key a line as `pprint` does."""
+
+    name = "python dict"
+    _finder = GENERAL
+    _begins = re.compile(r"\{'(?!Loss/)[\w/@ .-]{1,60}': [^{}]{1,60},$")
+    _ends = re.compile(r"\}$")
+    _goes_on = re.compile(r"\s+'[\w/@ .-]{1,60}': .*[,}]$")
+    _most_lines = 200
+
+
+RECORDS = (WrappedDict, WrappedPaddle, PrintedDict)

@@ -172,7 +172,7 @@ def test_bars_that_are_glued_together_without_their_ends_are_still_redraws():
 
 
 def test_a_bar_that_begins_with_its_epoch_trains():
-    """Ultralytics prints the parts of its loss, never the sum: no loss, but steps and their speed."""
+    """Ultralytics prints the parts of its loss: what it trains on is their sum."""
     text = "".join(
         "      Epoch    GPU_mem   box_loss   cls_loss   dfl_loss  Instances       Size\n"
         f"      {epoch}/100      2.61G      1.153      1.398      1.192         81        640: "
@@ -185,7 +185,8 @@ def test_a_bar_that_begins_with_its_epoch_trains():
 
     seen = samples(read(text))
 
-    assert [(one.step, one.loss) for one in seen] == [(4, None), (8, None), (12, None), (16, None)]
+    assert [(one.step, one.loss) for one in seen] == [(4, 3.743), (8, 3.743), (12, 3.743), (16, 3.743)]
+    assert seen[0].fields["step_seconds"] == pytest.approx(1.0 / 5.33)
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_behind_the_word_loss_may_stand_the_step():
 def test_a_cross_validation_is_no_training():
     """WeNet calls its evaluation CV."""
     text = "".join(
-        f"2023-01-01 00:00:00,123 DEBUG {what} Batch {batch}/100 loss 12.34 loss_att 9.0 lr 0.0001 rank 0\n"
+        f"2023-01-01 00:00:00,123 DEBUG {what} Batch 0/{batch} loss 12.34 loss_att 9.0 lr 0.0001 rank 0\n"
         for what, batch in (("TRAIN", 0), ("TRAIN", 100), ("CV", 0), ("CV", 100))
     )
 
