@@ -16,6 +16,7 @@ _VALUE = re.compile(
 )
 _SETTINGS = re.compile(r"(?i)namespace|config|args\b|\badam|\bsgd\b|param|default|memory|alloc|latency|\(ms\)")
 _FEWEST_VALUES = 3
+_BEGINS_ROW = frozenset(" \t0123456789")
 _SHORTEST = 8
 _LONGEST = 4000
 
@@ -46,7 +47,7 @@ def has_metric_word(text: str) -> bool:
         or "learn: " in lower
         or "\ttrain" in lower
         or (lower[-1] == "]" and lower.count(", ") > 6)
-        or is_yolo_row(lower)
+        or is_yolo_row(text)
         or tells_values(text)
         or any(word in lower for word in _OTHER_LANGUAGES)
     )
@@ -54,20 +55,16 @@ def has_metric_word(text: str) -> bool:
 
 def is_yolo_row(text: str) -> bool:
     """True for the row of a detector's table, `  3/299  3.29G  0.04 …`: its header alone has words."""
-    return "%" in text and _YOLO_ROW.match(text) is not None
+    return "%" in text and "/" in text and _YOLO_ROW.match(text) is not None
 
 
 def tells_values(text: str) -> bool:
     """True for a step's numbers without our words: `3.1 2.4 0.9` behind a counter, or `A: 3.1 | B: 2.4 | T: 0.9`."""
-    if _ROW.match(text) is not None:
+    if text[-1:].isdigit() and text[:1] in _BEGINS_ROW and _ROW.match(text) is not None:
         return True
-    if (
-        text.count(":") + text.count("=") < _FEWEST_VALUES
-        or len(text) >= _LONGEST
-        or _SETTINGS.search(text) is not None
-    ):
+    if text.count(".") + text.count("nan") < _FEWEST_VALUES or text.count(":") + text.count("=") < _FEWEST_VALUES:
         return False
-    return len(_VALUE.findall(text)) >= _FEWEST_VALUES
+    return len(text) < _LONGEST and len(_VALUE.findall(text)) >= _FEWEST_VALUES and _SETTINGS.search(text) is None
 
 
 def looks_like_metrics(text: str) -> bool:
