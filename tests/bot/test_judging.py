@@ -20,11 +20,17 @@ LIMITS = Thresholds(stall_after=10.0, stall_min=5.0, stall_max=20.0, stall_phase
 
 
 @pytest.fixture
-def judge(registry):
+def ask_seconds():
+    """How long nodes are waited for; where one answers, as long as a busy machine takes."""
+    return 0.2
+
+
+@pytest.fixture
+def judge(registry, ask_seconds):
     async def no_chart(*_args, **_kwargs):
         raise AssertionError("a judge draws nothing")
 
-    desk = Desk(registry, no_chart, lambda: "T1", ask_deadline_seconds=0.2, thresholds=LIMITS)
+    desk = Desk(registry, no_chart, lambda: "T1", ask_deadline_seconds=ask_seconds, thresholds=LIMITS)
     return RunJudge(registry, desk, LIMITS, idle_after_seconds=3600.0)
 
 
@@ -141,6 +147,7 @@ async def test_a_lawful_pause_is_no_stall(judge, world, phase):
     assert await judged(judge, now) + await judged(judge, now + 2) + await judged(judge, now + 4) == []
 
 
+@pytest.mark.parametrize("ask_seconds", [30.0])
 async def test_the_finding_names_the_first_rank(judge, world, registry):
     """Three wait for their peers, one for a file lock: it heads the message, with what shows it and what to do."""
 

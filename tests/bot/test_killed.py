@@ -59,7 +59,7 @@ async def publish(registry, count, *, ranks=3):
         await asyncio.sleep(0.01)
 
 
-async def story(redis_url, *, findings, kills, share=0.25, seed=1, limit=100.0, ranks=3, kinds=FAULTS, without=""):
+async def story(redis_url, *, findings, kills, share=0.25, seed=1, limit=200.0, ranks=3, kinds=FAULTS, without=""):
     """Tell `findings` while bots are killed `kills` times; returns the workspace's root messages."""
     dice = random.Random(seed)
     registry = connect(redis_url)

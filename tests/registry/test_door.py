@@ -20,7 +20,7 @@ async def door(redis_url):
 
 async def test_an_explicit_id_survives_a_paused_server(victim):
     """A call that is repeated because nobody answered leaves one entry, since its ID is its own."""
-    door = Door(victim.url, "test", call_seconds=0.3)
+    door = Door(victim.url, "test", call_seconds=3.0)
     await door.call("PING")
     victim.pause()
 
@@ -36,10 +36,10 @@ async def test_an_explicit_id_survives_a_paused_server(victim):
 async def test_the_library_defaults_would_duplicate(victim):
     """Negative control: the same pause with the library's own retries and a `*` ID appends twice."""
     path = victim.url.removeprefix("unix://")
-    client = LibraryDefaults(unix_socket_path=path, protocol=2, socket_timeout=0.3)
+    client = LibraryDefaults(unix_socket_path=path, protocol=2, socket_timeout=1.2)
     await client.ping()
     victim.pause()
-    asyncio.get_running_loop().call_later(1.0, victim.resume)
+    asyncio.get_running_loop().call_later(4.0, victim.resume)
 
     await client.xadd("rw:s", {"b": "x"})
 
@@ -49,7 +49,7 @@ async def test_the_library_defaults_would_duplicate(victim):
 
 async def test_a_call_that_must_not_be_repeated_is_sent_once(victim):
     """Without leave to repeat, an unanswered append is in the list once at most."""
-    door = Door(victim.url, "test", call_seconds=0.3)
+    door = Door(victim.url, "test", call_seconds=3.0)
     await door.call("PING")
     victim.pause()
 
@@ -124,7 +124,7 @@ async def test_a_blocking_read_notices_a_silent_server(victim, monkeypatch):
 
 async def test_a_look_ends_in_time_when_the_server_falls_silent(victim):
     """Neither the look nor its tidying up waits longer than the limit."""
-    door = Door(victim.url, "test", call_seconds=0.3)
+    door = Door(victim.url, "test", call_seconds=3.0)
 
     async def look_and_lose() -> None:
         async with door.watching("rw:k") as look:

@@ -25,10 +25,10 @@ async def test_one_of_two_holds(registry):
 
 async def test_renewing_keeps_it(registry):
     """Whoever renews in time holds it past its first end."""
-    one, other = registry.lease("announcer", 0.3), registry.lease("announcer", 0.3)
+    one, other = registry.lease("announcer", 4.0), registry.lease("announcer", 4.0)
     await one.take()
     for _ in range(5):
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(1.0)
         assert await one.take()
 
     assert not await other.take()
@@ -115,7 +115,7 @@ def test_a_reused_pid_is_not_the_holder():
 
 async def test_keeping_waits_and_takes(registry):
     """A bot in waiting takes over by itself, and goes on when Redis is away for a moment."""
-    one, other = registry.lease("announcer", 0.6), registry.lease("announcer", 0.6)
+    one, other = registry.lease("announcer", 60.0), registry.lease("announcer", 0.6)
     await one.take()
     keeper = asyncio.create_task(other.keep())
     await asyncio.sleep(0.2)

@@ -205,7 +205,7 @@ async def test_a_flushed_redis_is_refilled_from_memory(registry, redis_url):
 
 async def test_samples_wait_while_redis_is_away(victim):
     """What could not be written goes with the next append, once."""
-    registry = connect(victim.url, "test", call_seconds=0.3)
+    registry = connect(victim.url, "test", call_seconds=3.0)
     await write(registry, [1.0, 2.0, 3.0])
     victim.kill()
     with pytest.raises(RegistryAway):

@@ -248,7 +248,7 @@ async def test_a_bricked_stream_is_left_behind(victim, bot, tmp_path):
 
 async def test_a_flush_at_the_end_tells_whether_all_is_there(victim, bot, tmp_path):
     """A watcher that stops publishes what it has, for a while."""
-    registry, spool = connect(victim.url, "w1", call_seconds=0.3), Spool(tmp_path / "spool")
+    registry, spool = connect(victim.url, "w1", call_seconds=3.0), Spool(tmp_path / "spool")
     publisher = Publisher(registry, "w1", spool)
     publisher.accept(finding(0))
     assert await publisher.flush(10)

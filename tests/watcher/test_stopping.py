@@ -229,7 +229,7 @@ def test_a_scheduler_that_refuses_is_quoted(tmp_path, monkeypatch):
     (tmp_path / "scancel").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
-    done = stopping.stop(Plan("n", "slurm", (), (), ("scancel", "--signal=TERM", "1")), 0.5)
+    done = stopping.stop(Plan("n", "slurm", (), (), ("scancel", "--signal=TERM", "1")), 30.0)
 
     assert "exit code 1: Invalid job id" in done.error
 
