@@ -5,8 +5,10 @@ dialects, the general reader → phases, skips, banners, telling lines. What a l
 the bytes were cut into chunks.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from diagnosis.formats.again import Again
 from diagnosis.formats.bars import is_bar, opens_epoch
 from diagnosis.formats.hygiene import strip_escapes
 from diagnosis.formats.line import Line
@@ -16,6 +18,7 @@ from diagnosis.formats.noticing import Noticer
 from diagnosis.formats.record import Step
 from diagnosis.formats.sampling import Sampler
 from diagnosis.formats.settings import ReadSettings
+from diagnosis.formats.settled import OPENERS, TOLD_SINGLY, tells_the_same_again
 from diagnosis.formats.shapes import Shapes
 from diagnosis.formats.splitter import Lines, Piece, Splitter
 from diagnosis.formats.step_finder import StepFinder
@@ -23,14 +26,12 @@ from diagnosis.formats.stream import Stream
 from diagnosis.formats.stretch import Told, each
 from diagnosis.formats.stretching import Stretcher
 from diagnosis.formats.unwrapping import Unwrapper
-from diagnosis.observations import Evidence, Observation, Origin
+from diagnosis.observations import Evidence, Observation, Origin, Symptom
 
 PARTIAL_WAITS_SECONDS = 5.0
 """How long a line that is not ended waits for its end before it is read as it stands."""
 RECORD_WAITS_SECONDS = 1.0
 """How long a record waits for its next line, and a dict for its bar."""
-OPENERS = frozenset("{-+=")
-"""Last characters of lines that open a record without any metric word: a brace, the edge of a box."""
 _LONGEST_WAIT = 64
 """So many lines are read one by one at most before it is tried again whether the next ones are alike."""
 
@@ -208,7 +209,7 @@ class LogReader:
                 self._line = None  # a line that begins with its redraw owes nothing to the one before it
 
     def _take_lines(self, lines: Lines) -> None:
-        place, ends, waits, try_at = 0, len(lines.printed), 1, 0
+        place, ends, waits, try_at, in_a_row = 0, len(lines.printed), 1, 0, 1
         while place < ends:
             stretch = self._stretcher.take(lines, place) if place >= try_at else None
             if stretch is not None:
@@ -218,9 +219,30 @@ class LogReader:
                 continue
             if place >= try_at:  # the longer it fails, the more rarely it is tried
                 try_at, waits = place + waits, min(2 * waits, _LONGEST_WAIT)
-            if lines.printed[place]:
-                self._take_printed(lines.printed[place], lines.offsets[place], lines.number + place)
+            printed, before = lines.printed[place], len(self._memory.out)
+            if printed:
+                self._take_printed(printed, lines.offsets[place], lines.number + place)
             place += 1
+            in_a_row = in_a_row + 1 if place > 1 and printed == lines.printed[place - 2] else 1
+            if in_a_row >= TOLD_SINGLY and in_a_row % TOLD_SINGLY == 0:
+                place += self._tell_again(lines, place, self._memory.out[before:])
+
+    def _tell_again(self, lines: Lines, place: int, told: Sequence[Told]) -> int:
+        """Say for the lines from here on that are the one just read what it said; how many they are."""
+        printed, memory = lines.printed, self._memory
+        others = (at for at in range(place, len(printed)) if printed[at] != printed[place - 1])
+        times = next(others, len(printed)) - place
+        if not times or not tells_the_same_again(self, told):
+            return 0
+        assert self._line is not None
+        self._unwrapper.count_alike(times)
+        stream = memory.stream_of(self._line.stream)
+        for number in range(max(0, times - (stream.recent.maxlen or 0)), times):
+            stream.remember(self._line.printed, lines.number + place + number)
+        symptoms = tuple(one for one in told if isinstance(one, Symptom))
+        if symptoms:
+            memory.out += Again(symptoms, times, lines.offsets[place] - lines.offsets[place - 1]).each()
+        return times
 
     # One line
 

@@ -7,9 +7,10 @@ import pytest
 
 from bot import log_lines
 from bot.inspect import inspect
-from diagnosis.formats.bulk import reader as bulk
-from diagnosis.formats.bulk.settled import tells_the_same_again
 from diagnosis.formats.reader import LogReader
+from diagnosis.formats.settled import TOLD_SINGLY, tells_the_same_again
+from diagnosis.observations import Origin
+from tests.diagnosis.formats.test_fast_paths import one_by_one, told, whole
 
 BIG = 1 << 40
 STAMP = "2024-05-13 11:07:21,123"
@@ -88,6 +89,19 @@ def test_lines_that_come_again_are_judged_as_if_each_were_read(seed, tmp_path, m
     assert answers[0] == answers[1] == answers[2]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_live_reader_says_of_lines_that_come_again_what_each_says(seed):
+    """Read together or each for itself: the same observations with the same places, and the same newest lines."""
+    data = whole(log_of(random.Random(seed)))
+    reader = LogReader("train.log", Origin(run="run"))
+
+    seen = reader.feed(data) + reader.close()
+
+    single, alone = one_by_one(data)
+    assert told(reader, seen) == told(single, alone)
+    assert reader.recent_evidence(None) == single.recent_evidence(None)
+
+
 @pytest.mark.parametrize("line", [LINES[0], LINES[2], LINES[8]])
 def test_a_line_that_floods_a_log_is_read_a_few_times(line, tmp_path, monkeypatch):
     """However often it stands there: the work is that of looking, not of understanding."""
@@ -110,10 +124,10 @@ def test_a_line_that_floods_a_log_is_read_a_few_times(line, tmp_path, monkeypatc
 @pytest.mark.parametrize("line", LINES)
 def test_what_is_counted_tells_nothing_new_when_it_is_read(line):
     """Where a line is said to tell the same again, it does, a thousand times."""
-    reader = LogReader("train.log", bulk.Origin())
+    reader = LogReader("train.log", Origin())
     data = line.encode("utf-8", "surrogateescape") + b"\n"
 
-    told = [reader.feed(data) for _ in range(bulk.TOLD_SINGLY)][-1]
+    told = [reader.feed(data) for _ in range(TOLD_SINGLY)][-1]
 
     if tells_the_same_again(reader, told):
         for _ in range(1000):

@@ -15,7 +15,6 @@ from diagnosis.formats.bulk.decimal import Floats
 from diagnosis.formats.bulk.layout import Group, Layout
 from diagnosis.formats.bulk.learning import layout_of
 from diagnosis.formats.bulk.moving import move
-from diagnosis.formats.bulk.settled import tells_the_same_again
 from diagnosis.formats.bulk.stamps import times_of
 from diagnosis.formats.bulk.weaving import Weaver, Woven
 from diagnosis.formats.dialects import GENERAL
@@ -24,6 +23,7 @@ from diagnosis.formats.hygiene import MAX_LINE_BYTES
 from diagnosis.formats.line import Line
 from diagnosis.formats.reader import LogReader, Position
 from diagnosis.formats.settings import ReadSettings
+from diagnosis.formats.settled import TOLD_SINGLY, tells_the_same_again
 from diagnosis.formats.steps import Steps
 from diagnosis.observations import Observation, Origin, StepSample, Symptom
 
@@ -34,8 +34,6 @@ FEWEST = 8
 """Shorter runs are read line by line."""
 MOST_LAYOUTS = 64
 LEARNED_PER_CHUNK = 24
-TOLD_SINGLY = 8
-"""A line that stands there so often in a row has said all it can say: more of it are only counted."""
 POOR = 4
 """A layout that fits fewer lines of its chunk than this was not worth its proof."""
 

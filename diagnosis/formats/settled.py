@@ -2,17 +2,25 @@
 # ruff: noqa: SLF001 - looks at what the reader remembers
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from diagnosis.formats import notices
 from diagnosis.formats.bars import is_bar, opens_epoch
 from diagnosis.formats.metric_words import has_metric_word
-from diagnosis.formats.reader import OPENERS, LogReader
 from diagnosis.formats.unwrapping import Unwrapper
 from diagnosis.log_facts import LINES_IN_ORDER
 from diagnosis.observations import Symptom
 
+if TYPE_CHECKING:
+    from diagnosis.formats.reader import LogReader
 
-def tells_the_same_again(reader: LogReader, told: Sequence[object]) -> bool:
+TOLD_SINGLY = 8
+"""A line that stands there so often in a row has said all it can say: more of it are only counted."""
+OPENERS = frozenset("{-+=")
+"""Last characters of lines that open a record without any metric word: a brace, the edge of a box."""
+
+
+def tells_the_same_again(reader: "LogReader", told: Sequence[object]) -> bool:
     """Only for a line that may be a step for nobody, and that no rule with a memory takes.
 
     `told` is what the newest line told. True for what the tables of telling lines know, and for what tells nothing.
