@@ -238,4 +238,4 @@ async def a_run(registry: Registry, name: str = "run42", *, points: int = 200, b
     await registry.series.append(name, 0, samples)
     await registry.runs.see(name, state="running", last_step=points, last_loss=2.5, last_progress=now, world_size=8)
     await registry.ranks.update(name, [RankProgress(Origin(name, WATCHER, 0, 0), points, now, now, Phase.TRAINING)])
-    await registry.heartbeats.beat(Heartbeat(WATCHER, WATCHER, now, runs=(name,)), ttl=60)
+    await registry.heartbeats.beat(Heartbeat(WATCHER, WATCHER, now, runs=(name,)), ttl=3600)

@@ -41,7 +41,7 @@ def world(registry):
     async def set_up(quiet=1.0, *, ranks=4, phase=Phase.TRAINING, processes=(), nodes=("n1",), step=100, **facts):
         now = await registry.now()
         for node in nodes:
-            await registry.heartbeats.beat(Heartbeat(node, node, now, runs=("run42",)), processes=processes, ttl=60)
+            await registry.heartbeats.beat(Heartbeat(node, node, now, runs=("run42",)), processes=processes, ttl=3600)
         await registry.runs.see("run42", **({"last_step": step, "dialect": "plain"} | facts))
         progress = [
             RankProgress(Origin("run42", "n1", number, number), step, now - quiet, now - quiet, phase)

@@ -31,7 +31,7 @@ async def a_node(registry, answer, name=WATCHER):
         await end_all([serving])
 
 
-async def beat(registry, node, *, ttl=60.0):
+async def beat(registry, node, *, ttl=3600.0):
     now = await registry.now()
     await registry.heartbeats.beat(Heartbeat(node, node, now, runs=("run42",)), ttl=ttl)
 

@@ -81,7 +81,7 @@ async def test_one_cause_is_one_incident_however_many_ranks_cry(workspace, regis
     now = await registry.now()
     await registry.runs.see("run42", state="running", world_size=NODES * PER_NODE, last_step=29, dialect="general")
     for node in nodes:
-        await registry.heartbeats.beat(Heartbeat(node.name, node.name, now, runs=("run42",)), ttl=60)
+        await registry.heartbeats.beat(Heartbeat(node.name, node.name, now, runs=("run42",)), ttl=3600)
         await registry.events.register(StreamId(node.name, "e1"))
 
     async with AsyncExitStack() as stack:

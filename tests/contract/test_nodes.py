@@ -63,7 +63,7 @@ async def stood_in(registry, tmp_path, redis_url):
         told = {"node": "n1", "ranks": [wire.plain(progress)], "processes": [], "problems": []}
         return told | ({"facts": pack(NodeFacts("n1", now, logs=(account,)))} if request.kind == "facts" else {})
 
-    await registry.heartbeats.beat(Heartbeat("n1/run42", "n1", now, runs=("run42",)), ttl=60)
+    await registry.heartbeats.beat(Heartbeat("n1/run42", "n1", now, runs=("run42",)), ttl=3600)
     await registry.ranks.update("run42", [progress])
     async with a_node(registry, answer, "n1/run42"):
         yield

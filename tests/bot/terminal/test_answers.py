@@ -121,7 +121,7 @@ def quiet(redis_url):
         origin = Origin("run42", WATCHER, 0, 0)
         await registry.runs.see("run42", state="running", last_step=200, last_progress=now - 40, world_size=1)
         await registry.ranks.update("run42", [RankProgress(origin, 200, now - 40, now - 40, Phase.TRAINING)])
-        await registry.heartbeats.beat(Heartbeat(WATCHER, WATCHER, now, runs=("run42",)), ttl=60)
+        await registry.heartbeats.beat(Heartbeat(WATCHER, WATCHER, now, runs=("run42",)), ttl=3600)
         await registry.aclose()
 
     asyncio.run(fill())
