@@ -22,6 +22,12 @@ _SPIKE = (
     "If it is not back after about 500 steps, go back to a checkpoint before it and skip the data of these steps.",
     "Note the data shard and the grad norm before it: a second spike at the same data is no chance.",
 )
+RESUMED = (
+    "Stop soon: what did not come back with the checkpoint will not come back by itself.",
+    "Check that weights, optimizer state, schedule and data order were all loaded, and at the right step.",
+    "Compare batch size, accumulation and learning rate with the attempt before, then resume again.",
+)
+"""What to do about a loss that is worse since a resume than at the same steps before."""
 ADVICE: Mapping[str, tuple[str, ...]] = {
     "nonfinite_loss": _NAN,
     "nonfinite_grad_norm": _NAN,

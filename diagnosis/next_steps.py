@@ -11,8 +11,9 @@ from typing import Final
 from diagnosis.advice import advice_for as advice_for_category
 from diagnosis.findings import Finding
 from diagnosis.instructions import is_said_by, sentence, without_repeats
-from diagnosis.loss_advice import advice_for
+from diagnosis.loss_advice import RESUMED, advice_for
 from diagnosis.observations import Category
+from diagnosis.resumed import SINCE_RESUME
 from diagnosis.signatures import ROWS
 from diagnosis.signatures.row import Tier
 from diagnosis.wording import whole
@@ -104,6 +105,8 @@ def _overflow(finding: Finding, _: bool) -> list[str]:
 
 
 def _spike(finding: Finding, _: bool) -> list[str]:
+    if finding.details.get("since") == SINCE_RESUME:
+        return [*RESUMED]
     checkpoint = finding.details.get("checkpoint")
     back = f"the checkpoint of step {checkpoint}" if checkpoint else "a checkpoint before it"
     return [
@@ -113,6 +116,8 @@ def _spike(finding: Finding, _: bool) -> list[str]:
 
 
 def _divergence(finding: Finding, _: bool) -> list[str]:
+    if finding.details.get("since") == SINCE_RESUME:
+        return [*RESUMED]
     checkpoint = finding.details.get("checkpoint")
     back = f"the checkpoint of step {checkpoint}" if checkpoint else "a checkpoint from before the loss left its best"
     return [

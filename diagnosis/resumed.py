@@ -20,6 +20,8 @@ from diagnosis.past import FEWEST, Past
 from diagnosis.thresholds import Thresholds
 from diagnosis.wording import at_step, number, precise
 
+SINCE_RESUME = "resume"
+"""The `since` of a finding's details: it is not the weights of these steps that are bad."""
 BEGINNING = 10
 """An attempt whose first step is no later begins anew."""
 MOST_BLOCKS = 160
@@ -149,7 +151,12 @@ class Resumed:
             first,
             f"since the resume {at_step(first.step)} {levels}",
             rule=f"{number(rise)} above over {len(newest) * POINTS} points, limit {number(self._limit)}",
-            details={"from": precise(now - rise), "to": precise(now), "recovery": "related to the restart"},
+            details={
+                "from": precise(now - rise),
+                "to": precise(now),
+                "recovery": "related to the restart",
+                "since": SINCE_RESUME,
+            },
             last_good_step=min(self._past.last_step, (first.step or 0) - round(self._past.stride)),
             also=(self._mark.evidence,) if self._mark is not None else (),
         )

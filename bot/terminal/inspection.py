@@ -21,7 +21,7 @@ from diagnosis.own_words import NAME_THEM, sample_of
 from diagnosis.redaction import mask
 from diagnosis.root_cause import UNKNOWN_END, UNKNOWN_SILENCE, Diagnosis
 from diagnosis.root_cause.answer import printed_time
-from diagnosis.root_cause.numbers import SPIKES
+from diagnosis.root_cause.numbers import SPIKES, WORSE_SINCE_RESUME
 
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]|\x1b\\[[0-9;?]{0,20}[A-Za-z"
@@ -30,6 +30,7 @@ _UNSAFE = re.compile(
 _STYLE = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
 _SIGNED_TITLE = {
     "divergence": "The loss climbs and stays up",
+    WORSE_SINCE_RESUME: "The loss is worse since the resume",
     UNKNOWN_END: "It ended in trouble that no rule knows",
     UNKNOWN_SILENCE: "Nobody can tell from these files whether it hung: no step came for long",
 }

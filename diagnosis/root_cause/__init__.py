@@ -25,6 +25,7 @@ from diagnosis.root_cause.decide import decide
 from diagnosis.root_cause.hang import Hang
 from diagnosis.root_cause.last_words import unknown_end
 from diagnosis.root_cause.lead import WORDS, Lead, said, short
+from diagnosis.root_cause.numbers import WORSE_SINCE_RESUME
 from diagnosis.root_cause.timeline import Timeline
 
 __all__ = ["UNKNOWN_END", "UNKNOWN_SILENCE", "Confidence", "Diagnosis", "diagnose"]
@@ -89,6 +90,8 @@ def diagnose(case: Case) -> Diagnosis:
 
 def _advice(lead: Lead) -> tuple[str, ...]:
     """What to do about a category; a loss that stays up asks for more than a spike."""
+    if lead.signature == WORSE_SINCE_RESUME:
+        return loss_advice.RESUMED
     return loss_advice.advice_for(lead.signature) if lead.signature == "divergence" else advice_for(lead.category)
 
 

@@ -5,6 +5,7 @@ from diagnosis.findings import Finding, Severity
 from diagnosis.log_facts import LogFacts
 from diagnosis.observations import Category, Evidence
 from diagnosis.pace import Shift
+from diagnosis.resumed import SINCE_RESUME
 from diagnosis.root_cause.lead import HIGH, LOW, MEDIUM, Hint, Lead, said
 
 NONFINITE = (
@@ -16,6 +17,7 @@ NONFINITE = (
     "overflow_streak",
     "loss_scale_floor",
 )
+WORSE_SINCE_RESUME = "worse_since_resume"
 SPIKES = ("loss_spike", "sustained_spike", "divergence")
 
 
@@ -56,6 +58,7 @@ def spike_lead(case: Case) -> Lead | None:
     lead = _lead(first, Category.LOSS_SPIKE, MEDIUM)
     if first.kind == "divergence":
         lead.signature = "loss_spike"
+    _name_resume(lead)
     lead.because = _told(first)
     is_over = first.kind in case.cleared
     lead.because.append("it recovered by itself" if is_over else "it had not recovered when the log ended")
@@ -68,6 +71,7 @@ def _climb_lead(climb: Finding, found: list[Finding], case: Case) -> Lead:
     began = min((item for item in found if item is climb or _begins(item, climb)), key=_when)
     lead = _lead(began, Category.LOSS_SPIKE, HIGH)
     lead.signature, lead.details = climb.kind, dict(climb.details)
+    _name_resume(lead)
     # The line is that of the step since which it stays, not of the best level.
     stays, _, after = climb.text.partition(", after ")
     lead.because = [said(climb.evidence[0], stays)]
@@ -78,6 +82,12 @@ def _climb_lead(climb: Finding, found: list[Finding], case: Case) -> Lead:
     lead.because.append("it had not recovered when the log ended")
     lead.because += _led_up(case)
     return lead
+
+
+def _name_resume(lead: Lead) -> None:
+    """A loss that is worse since a resume asks for other steps than one that climbs in the middle of a run."""
+    if lead.details.get("since") == SINCE_RESUME:
+        lead.signature = WORSE_SINCE_RESUME
 
 
 def _begins(spike: Finding, climb: Finding) -> bool:

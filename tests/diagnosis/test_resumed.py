@@ -188,6 +188,8 @@ def test_the_answer_names_the_resume_and_what_changed_with_it(tmp_path):
 
     assert answer.diagnosis.category == "loss_spike"
     assert answer.diagnosis.first_bad_step == 1601
+    assert answer.diagnosis.signature == "worse_since_resume"
+    assert "optimizer state" in " ".join(answer.diagnosis.next)
     changed = [change.line for change in answer.changes]
     assert "new attempt: training resumes (train.log:2001)" in changed
     assert "learning rate: 3.0e-4 → 3.0e-3 at step 1,601 (train.log:2002)" in changed

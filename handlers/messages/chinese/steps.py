@@ -58,6 +58,15 @@ STEPS: Mapping[str, str] = MappingProxyType(
         "Not back after about 500 steps: go on from a checkpoint before it and skip the data of these steps": (
             "约 500 步后仍未恢复：从此前的检查点继续，并跳过这些步的数据"
         ),
+        "Stop soon: what did not come back with the checkpoint will not come back by itself": (
+            "尽快停止：没有随检查点恢复的内容不会自行恢复"
+        ),
+        "Check that weights, optimizer state, schedule and data order were all loaded, and at the right step": (
+            "请确认权重、优化器状态、学习率计划和数据顺序都已加载，且步数正确"
+        ),
+        "Compare batch size, accumulation and learning rate with the attempt before, then resume again": (
+            "与上一次运行对比批大小、梯度累积和学习率，然后重新恢复训练"
+        ),
         "Stop: a loss that climbs and stays up does not come back by itself": "停止：上升且不回落的损失不会自行恢复",
         "Go on from the checkpoint of step {n}, with a lower learning rate or past the data of these steps": (
             "从第 {n} 步的检查点继续，降低学习率或跳过这些步的数据"
