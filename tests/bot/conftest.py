@@ -46,7 +46,7 @@ async def workspace() -> AsyncIterator[Workspace]:
 def slack_seconds(request) -> float:
     """How long an answer of Slack's is waited for: short only where this test makes it come too late."""
     fault = getattr(request.node, "callspec", None) and request.node.callspec.params.get("fault")
-    return 2.0 if getattr(fault, "kind", None) in {"slow", "drip"} else 20.0
+    return 2.0 if getattr(fault, "kind", None) in {"slow", "drip"} else 10.0
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def settings(workspace, redis_url) -> Callable[..., BotSettings]:
             "redis_url": redis_url,
             "channel": "#training",
             "edit_interval_seconds": 0.1,
-            "slack_deadline_seconds": 20.0,
+            "slack_deadline_seconds": 10.0,
             "judge_every_seconds": 0.2,
             "ask_deadline_seconds": 4.0,
             "snapshot_deadline_seconds": 6.0,

@@ -27,7 +27,7 @@ async def served(victim, workspace, settings):
     registry = connect(victim.url)
     await a_run(registry)
     await registry.aclose()
-    async with bot_running(settings(redis_url=victim.url, lease_seconds=12.0)) as running:
+    async with bot_running(settings(redis_url=victim.url, lease_seconds=12.0, slack_deadline_seconds=5.0)) as running:
         await workspace.connected()
         await workspace.until(lambda: running.identity.team and running.monitor.is_reigning)
         yield running
