@@ -6,7 +6,7 @@ import os
 import pytest
 from redis import Redis
 
-from registry import Refused, RegistryFull, StreamId, connect, keys, wire
+from registry import Refused, RegistryAway, RegistryFull, StreamId, connect, keys, wire
 from tests.registry.values import finding
 
 STREAM = StreamId("w1", "e1")
@@ -151,3 +151,19 @@ async def test_a_stream_key_of_another_type_is_refused_by_name(registry, redis_u
 
     with pytest.raises(Refused, match="another type"):
         await registry.events.publish("w1", "e1", 1, b"x")
+
+
+async def test_a_server_that_does_not_answer_is_not_the_end_of_a_stream(registry, monkeypatch):
+    """Whoever reads must learn that nothing could be read: else it believes that it has read everything."""
+    await registry.events.publish("w1", "e1", 1, b"{}")
+    real = registry._door.many
+
+    async def loading(commands, **how):
+        if commands and commands[0][0] == "XRANGE":
+            return [RegistryAway("it is loading the dataset in memory")] * len(commands)
+        return await real(commands, **how)
+
+    monkeypatch.setattr(registry._door, "many", loading)
+
+    with pytest.raises(RegistryAway):
+        await registry.events.read({STREAM: 0})
