@@ -1,6 +1,8 @@
 """Every surface as a person uses it: in the page of the workspace, with the real bot behind it."""
 
+import asyncio
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from tests.bot.conftest import a_run, settled
 from tests.bot.workspace.browser import browser_page
 from tests.servers import PATIENT
 
+MORE = 'summary[aria-label="More actions"].button'
 SHOTS = os.environ.get("RUNWATCH_SHOTS")
 """A folder for screenshots, for people who look."""
 
@@ -45,13 +48,25 @@ async def shot(page, name):
         await page.screenshot(path=str(Path(SHOTS) / f"{name}.png"))
 
 
+async def choose(menu, item, name=""):
+    """Open a menu and choose from it; a message that is drawn anew meanwhile has closed it."""
+    from playwright.async_api import TimeoutError as NotThere  # noqa: PLC0415 - not everybody has it
+
+    async with asyncio.timeout(60):
+        while True:
+            if not await item.is_visible():
+                await menu.click()
+            if name:
+                await shot(menu.page, name)
+            with suppress(NotThere):
+                return await item.click(timeout=3000)
+
+
 async def test_a_note_is_written_in_the_form(workspace, scene):
     """Three dots, the form, the thread."""
     async with browser_page(workspace) as page:
         root = page.locator(f'[data-ts="{scene}"]').first
-        await root.locator('summary[aria-label="More actions"].button').click()
-        await shot(page, "menu")
-        await root.get_by_text("Write a note…").click()
+        await choose(root.locator(MORE), root.get_by_text("Write a note…"), "menu")
         await page.locator("dialog textarea").fill("batch 7 is broken")
         await shot(page, "note")
         await page.get_by_role("button", name="Write", exact=True).click()
@@ -64,8 +79,7 @@ async def test_quiet_is_chosen_in_the_form(workspace, scene):
     """What, how long, why."""
     async with browser_page(workspace) as page:
         root = page.locator(f'[data-ts="{scene}"]').first
-        await root.locator('summary[aria-label="More actions"].button').click()
-        await root.get_by_text("Mute…").click()
+        await choose(root.locator(MORE), root.get_by_text("Mute…"))
         await page.locator('dialog select[data-action="scope"]').select_option("trouble")
         await page.locator('dialog select[data-action="span"]').select_option("4h")
         await shot(page, "mute")
@@ -96,8 +110,8 @@ async def test_a_message_is_diagnosed_from_its_menu(workspace, scene):
     async with browser_page(workspace) as page:
         message = page.locator(f'[data-ts="{said}"]').first
         await message.hover()
-        await message.locator('.tools summary[aria-label="More actions"]').click()
-        await message.get_by_role("button", name="Runwatch: diagnose").click()
+        diagnose = message.get_by_role("button", name="Runwatch: diagnose")
+        await choose(message.locator('.tools summary[aria-label="More actions"]'), diagnose)
         await workspace.until(lambda: [one for one in workspace.replies(said) if "out of memory" in one["text"]])
         await message.locator("button.replies").click()
         await page.locator("#thread").get_by_text("GPU out of memory").first.wait_for()
@@ -135,8 +149,8 @@ async def test_the_page_is_read_in_both_languages(  # noqa: PLR0917 - fixtures
                 await shot(page, f"thread-{language}")
                 await page.locator(".message").last.scroll_into_view_if_needed()
                 await shot(page, f"answers-{language}")
-                await root.locator('summary[aria-label="More actions"].button').click()
-                await root.get_by_text("Mute…" if language == "en" else "静音…", exact=True).click()
+                mute = root.get_by_text("Mute…" if language == "en" else "静音…", exact=True)
+                await choose(root.locator(MORE), mute)
                 await page.locator("dialog#modal[open]").wait_for()
                 await shot(page, f"mute-{language}")
                 await page.keyboard.press("Escape")
