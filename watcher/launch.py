@@ -5,6 +5,7 @@ another one, and if that fails, the job does not notice. Signals are passed on, 
 """
 
 import contextlib
+import errno
 import json
 import os
 import shlex
@@ -54,8 +55,9 @@ def launch(settings: WatcherSettings, run: WatchedRun, command: Sequence[str]) -
         job = _start(command, blocked)
     except OSError as error:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        _say(f"cannot start {command[0]}: {error.strerror}")
-        return NOT_FOUND if isinstance(error, FileNotFoundError) else CANNOT_RUN
+        is_nowhere = _is_nowhere(command[0], error)
+        _say(f"cannot start {command[0]}: {os.strerror(errno.ENOENT) if is_nowhere else error.strerror}")
+        return NOT_FOUND if is_nowhere else CANNOT_RUN
     began = time.time()
     watchman = Watchman(replace(settings, runs=(replace(watched, pids=(*run.pids, job.pid)),)))
     watchman.start()
@@ -126,6 +128,13 @@ class Watchman:
         assert self._process.stdin is not None
         self._process.stdin.write(line.encode() + b"\n")
         self._process.stdin.flush()
+
+
+def _is_nowhere(name: str, error: OSError) -> bool:
+    """As a shell sees it: a folder of the PATH that may not be entered does not make a missing program a bad one."""
+    if isinstance(error, FileNotFoundError) or "/" in name:
+        return isinstance(error, FileNotFoundError)
+    return not any(os.path.lexists(os.path.join(folder, name)) for folder in os.get_exec_path())  # noqa: PTH118
 
 
 def _start(command: Sequence[str], blocked: set[int | signal.Signals]) -> "subprocess.Popen[bytes]":

@@ -136,6 +136,10 @@ async def test_a_snapshot_tells_what_the_living_job_told(snapshot_of, fault, cat
     expected = {category or str(inspect([log]).diagnosis.category)}
     if category == "none":
         expected.add("slowdown")  # of a machine that became busy meanwhile, and true
+    if any("no kernel log" in one for one in said.unknown):
+        expected |= (
+            {"host_oom"} if fault.startswith("sigkill") else set()
+        )  # may not be excluded where it may not be read
     assert str(said.category) in expected, (said.because, said.unknown)
     assert str(live.category) in expected, (live.because, live.unknown)
     assert (said.culprit_rank, live.culprit_rank) == (rank, rank)

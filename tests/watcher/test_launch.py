@@ -115,8 +115,12 @@ def test_signals_are_passed_on(launched, number):
     assert process.wait(timeout=60) == 7
 
 
-def test_a_command_that_is_not_there_is_said(launched):
+@pytest.mark.parametrize("where", ["nowhere", "behind a folder that cannot be looked into"])
+def test_a_command_that_is_not_there_is_said(launched, tmp_path, monkeypatch, where):
     """As a shell does: 127 and a sentence."""
+    if where != "nowhere":
+        (tmp_path / "loop").symlink_to(tmp_path / "loop")
+        monkeypatch.setenv("PATH", f"{tmp_path / 'loop'}:{os.environ['PATH']}")
     process = launched("no-such-program-at-all")
 
     _, err = process.communicate(timeout=60)
