@@ -13,6 +13,7 @@ import pytest
 
 from bot.app import bot_running
 from bot.listeners import Listeners
+from diagnosis.thresholds import Thresholds
 from handlers import COMMANDS, more
 from handlers.acts import Done
 from handlers.command import Inspected, NotKnownNow, Role, Say
@@ -127,6 +128,8 @@ WORDS = {
 }
 NOTHING_TO_DO = ("direct reopen", "slash reopen")
 """By a run's name what is closed is reopened, and here nothing is: written down as not done."""
+NEVER = Thresholds(stall_after=1e6, stall_min=1e6, stall_max=2e6, stall_phase=1e6, watcher_silent_after=1e6)
+"""However long this takes, the run of the test is not found to stand: the bot would ask its node."""
 MORE_CHOICES = ("note", "mute", "close", "release", "report")
 
 
@@ -347,7 +350,7 @@ async def door(workspace, settings, registry, publish, finding, monkeypatch):  #
         register(self, app)
 
     monkeypatch.setattr(Listeners, "register", remembering)
-    async with bot_running(settings()) as running:
+    async with bot_running(settings(), NEVER) as running:
         await workspace.until(lambda: running.identity.team)
         await workspace.connected()
         await a_run(registry)
