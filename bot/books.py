@@ -46,7 +46,8 @@ class Books:
         await self._insist(lambda: records.save(self._registry, record, is_new=is_new))
         note = "possible repeat" if told.is_repeat else ""
         await self.settle(told_now, Place(told.channel, told.ts, record.incident.id, note))
-        if not record.incident.is_open and not record.incident.calls:
+        newest = self.records.get(record.incident.id, record).incident  # it may have been opened again meanwhile
+        if not newest.is_open and not newest.calls:
             await self._insist(lambda: self._registry.incidents.finish([record.incident.id]))
 
     async def remember(self, incident: Incident) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from bot.announcer import Announcer
 from diagnosis.incidents import Tracker
 from registry import Registry, wire
-from registry.errors import RegistryError
+from registry.errors import RegistryAway, RegistryError
 from registry.events import Event
 from registry.keys import StreamId
 from registry.ledger import Intent
@@ -48,7 +48,11 @@ class Follower:
         changes = self._registry.events.changes
         if changes == self._changes:
             return False
-        if await self._registry.events.doubtful_before(self._positions) > self._doubtful_before:
+        try:
+            before = await self._registry.events.doubtful_before(self._positions)
+        except RegistryAway:
+            return False  # asked again before the next look; what the other servers hold is read meanwhile
+        if before > self._doubtful_before:
             return True
         self._changes = changes
         return False

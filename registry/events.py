@@ -171,10 +171,12 @@ class Events:
 
         Raises RegistryAway while that cannot be known.
         """
-        befores = [await self._doubt.before(key) for key in {keys.INCIDENTS, *map(keys.events, streams)}]
-        if math.inf in befores:
-            raise RegistryAway("nobody can say what Redis may have forgotten")
-        return max(befores)
+        newest = 0.0
+        for key in {keys.INCIDENTS, *map(keys.events, streams)}:
+            newest = max(newest, await self._doubt.before(key))
+            if newest == math.inf:
+                raise RegistryAway("nobody can say what Redis may have forgotten")
+        return newest
 
     async def wait(self, seconds: float) -> set[StreamId]:
         """Return when a watcher published something, or after so many seconds with an empty set.

@@ -1,12 +1,14 @@
 """What was shown is written down, and what is still owed to a thread is known to whoever takes over."""
 
+from dataclasses import replace
+
 import pytest
 
 from bot.books import Books
 from bot.once import LeaseLost, Told
 from bot.records import SHOWN, Record, read, save_chart
 from diagnosis.findings import Cleared
-from diagnosis.incidents import Resolved, Tracker
+from diagnosis.incidents import Resolved, State, Tracker
 from diagnosis.observations import Origin
 from registry.events import Event
 from tests.bot.test_backlog import STREAM
@@ -48,6 +50,21 @@ async def test_what_is_owed_keeps_an_incident_known(registry, over):
     assert await registry.incidents.unfinished() == {}
     assert (await registry.ledger.state(ENDING)).is_settled
     assert last.owing == set()
+
+
+async def test_what_was_opened_again_while_its_end_was_told_is_not_finished(registry, over, monkeypatch):
+    """A person opens it while the ledger is written: whoever takes over must know it."""
+    kept = books(registry, ENDING)
+    deliver = registry.ledger.delivered
+
+    async def delivered(event, place):
+        await deliver(event, place)
+        await kept.remember(replace(over, state=State.OPEN))
+
+    monkeypatch.setattr(registry.ledger, "delivered", delivered)
+    await kept.keep(Record(over, "C1", "1.0"), [ENDING.id], TOLD)
+
+    assert set(await registry.incidents.unfinished()) == {over.id}
 
 
 async def test_what_was_told_is_owed_no_more(registry, over):

@@ -1,9 +1,10 @@
-"""In which order a bot takes what an earlier one left."""
+"""In which order a bot takes what an earlier one left, and when it begins anew."""
 
 import pytest
 
-from bot.follower import in_order
+from bot.follower import Follower, in_order
 from registry import StreamId
+from registry.errors import RegistryAway
 from registry.events import Event
 from registry.ledger import Intent
 
@@ -31,3 +32,21 @@ def waiting(*items):
 def test_what_was_intended_comes_first_and_a_stream_keeps_its_order(items, ordered):
     """Each finding once."""
     assert [(event.stream, event.number) for event in in_order(waiting(*items))] == ordered
+
+
+async def test_as_long_as_nobody_can_say_what_was_forgotten_reading_goes_on(registry, monkeypatch):
+    """One of several servers is away: what the others hold is read, and it is asked again until it answers."""
+    answers = [100.0, RegistryAway("away"), 100.0, 200.0]
+    monkeypatch.setattr(type(registry.events), "changes", property(lambda _: len(answers)))
+
+    async def doubtful_before(_streams):
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(registry.events, "doubtful_before", doubtful_before)
+    follower = Follower(registry, None, None)
+    await follower.begin()
+
+    assert [await follower.may_have_forgotten() for _ in range(3)] == [False, False, True]
