@@ -85,9 +85,7 @@ class Blocks:
         if lines is not None and len(text) < _WIDEST:
             self._begin(_PLAIN, lines, line, done)
             return True
-        may_be = text.endswith(("]", ":", "=", "-", "*", "#", "─", "━")) or text.startswith(
-            ("Learning iteration ", "--> ")
-        )
+        may_be = text.endswith(_ENDS) or text.startswith(_BEGINS)
         if not may_be or len(text) > 300:
             return False
         for kind, pattern in _HEADS:
