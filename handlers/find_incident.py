@@ -10,6 +10,9 @@ from handlers.command import Asked, Desk
 from handlers.find_run import find_run
 from registry import wire
 
+MOST_CLOSED = 200
+"""Newest incidents that are looked at for those that a person closed."""
+
 
 class WhichIncident(Mistake):
     """None is open, or several are and none was named."""
@@ -31,6 +34,13 @@ def kept_of(fields: Mapping[str, Any] | None) -> Kept | None:
     except (KeyError, TypeError, wire.Unreadable):
         return None
     return Kept(incident, str((fields or {}).get("channel") or ""), str((fields or {}).get("ts") or ""))
+
+
+async def closed_by_people(desk: Desk) -> list[Incident]:
+    """What people closed of late: it goes on to tell how its runs stand."""
+    found = (await desk.registry.incidents.recent(MOST_CLOSED)).values()
+    every = (kept_of(fields) for fields in found if not fields.get("is_open"))
+    return [kept.incident for kept in every if kept is not None and kept.incident.resolved_by]
 
 
 async def get_incident(desk: Desk, name: str | None) -> Kept | None:

@@ -32,16 +32,16 @@ class Standing:
 
 async def standing_of(desk: Desk, run: Run, look: Look, series: RunSeries) -> Standing:
     """The run, its look and its open incidents as one answer tells them."""
-    found = (await desk.registry.incidents.open_of(run.name)).values()
-    opened = tuple(kept for fields in found if (kept := kept_of(fields)) is not None and kept.incident.is_open)
-    return judged(run, look, series, opened)
+    found = (await desk.registry.incidents.of_run(run.name)).values()
+    return judged(run, look, series, [kept for fields in found if (kept := kept_of(fields)) is not None])
 
 
-def judged(run: Run, look: Look, series: RunSeries, opened: Sequence[Kept]) -> Standing:
+def judged(run: Run, look: Look, series: RunSeries, kept: Sequence[Kept]) -> Standing:
     """The numbers alone are never called normal against an open incident about them."""
-    incidents = [kept.incident for kept in opened]
+    incidents = [one.incident for one in kept]
     shown = replace(run, state=state_of(run, incidents))
-    return Standing(shown, with_trouble(look, series, run, loss_trouble(incidents)), tuple(opened))
+    opened = tuple(one for one in kept if one.incident.is_open)
+    return Standing(shown, with_trouble(look, series, run, loss_trouble(incidents)), opened)
 
 
 def loss_trouble(incidents: Sequence[Incident]) -> Incident | None:

@@ -1,6 +1,7 @@
 """How a run stands as people are told: what its log last said, and what is open against it since.
 
-A process that was killed says nothing more, so the registry goes on to call its run "running"; the open incident knows.
+A process that was killed says nothing more, so the registry goes on to call its run "running"; the incident knows,
+and goes on to know it when a person has closed it: nobody's word makes a dead process train.
 """
 
 from collections import defaultdict
@@ -46,6 +47,11 @@ def state_of(run: Run, incidents: Iterable[Incident]) -> str:
     return next((state for state in _ORDER if state in told), run.state)
 
 
+def tells_state(incident: Incident) -> bool:
+    """Whether it may say how its run stands: what ended by itself is over, what a person closed may be so still."""
+    return incident.is_open or bool(incident.resolved_by)
+
+
 def ended_by(run: Run, incidents: Sequence[Incident]) -> Incident | None:
     """The open incident that tells why a run does not go on, though its log does not say that it ended."""
     found = [incident for incident in incidents if not _went_on(run, incident)]
@@ -66,10 +72,15 @@ def with_states(runs: Iterable[Run], incidents: Iterable[Incident]) -> list[Run]
 
 def _states(incident: Incident) -> set[str]:
     """What an incident means: by its trouble, what followed from it and what is still the matter."""
+    if not tells_state(incident):
+        return set()
     troubles = {incident.trouble} | (incident.firing_troubles & incident.beside.keys())
     told = {*troubles, *incident.consequences, *(subject.kind for subject in incident.firing)}
     if all(subject.node is not None for subject in incident.firing):
         # One node of several that fell silent: the run may train on.
+        told.discard(Outcome.WATCHER_SILENT)
+    if not incident.is_open:
+        # A watcher that is heard again clears nothing that a person closed before.
         told.discard(Outcome.WATCHER_SILENT)
     return {NAMED[one] for one in told if one in NAMED} | ({CRASHED} if told & _CRASHES else set())
 

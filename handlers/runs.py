@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from handlers.arguments import read_arguments
 from handlers.command import Asked, Command, Desk, Reply, Say
-from handlers.find_incident import kept_of
+from handlers.find_incident import closed_by_people, kept_of
 from handlers.messages.runs import runs_answer
 from handlers.run_list import FRESH_SECONDS, OPTIONS, Listing, Page, page_of, read_listing
 from handlers.run_state import with_states
@@ -28,12 +28,13 @@ async def look(desk: Desk, listing: Listing) -> tuple[Page, Counter[str], float]
     found = (await desk.registry.incidents.all_open()).values()
     incidents = Counter(str(fields.get("run")) for fields in found)
     opened = [kept.incident for fields in found if (kept := kept_of(fields)) is not None]
+    telling = [*opened, *await closed_by_people(desk)]
     now = await desk.registry.clock.estimate()
     runs = desk.registry.runs
     # Ten thousand are put in order by what the order needs, and only the runs of one page are read whole.
-    listed = with_states(await _partly(runs, listing, now), opened)
+    listed = with_states(await _partly(runs, listing, now), telling)
     page = page_of(listed, listing, incidents, now)
-    shown = with_states(await runs.many([run.name for run in page.runs]), opened)
+    shown = with_states(await runs.many([run.name for run in page.runs]), telling)
     return replace(page, runs=shown), incidents, now
 
 

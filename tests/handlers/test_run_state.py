@@ -6,6 +6,7 @@ import pytest
 
 from diagnosis.findings import Cleared, Finding
 from diagnosis.incidents import Tracker
+from diagnosis.incidents.incident import State
 from diagnosis.observations import Origin
 from handlers.find_incident import Kept
 from handlers.messages.blocks import message
@@ -71,6 +72,28 @@ def test_what_is_over_is_not_told():
 
     assert state_of(RUN, tracker.open_of("run42")) == "running"
     assert state_of(replace(RUN, state="finished"), opened("killed")) == "finished"
+
+
+@pytest.mark.parametrize(
+    ("found", "state"),
+    [
+        (("cuda_oom", "gpu_oom"), "crashed"),
+        ("killed", "crashed"),
+        ("stalled", "stalled"),
+        ("run_down", "down"),
+        ("watcher_silent", "running"),
+        ("nonfinite_loss", "running"),
+    ],
+)
+def test_a_person_who_closes_an_incident_makes_no_dead_process_train(found, state):
+    """Until it goes on; that a watcher is heard again is not told to a closed incident, so its silence ends there."""
+    (closed,) = (
+        replace(one, state=State.RESOLVED, resolved_at=NOW + 9, resolved_by="U0ALICE") for one in opened(found)
+    )
+
+    assert state_of(RUN, [closed]) == state
+    assert state_of(replace(RUN, last_progress=NOW + 60), [closed]) == "running"
+    assert state_of(RUN, [replace(closed, resolved_by="")]) == "running"
 
 
 def test_only_runs_of_which_something_is_open_are_changed():

@@ -1,11 +1,13 @@
 """`/runs` puts thousands in order by a glance and reads one page: the same list as if all had been read."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from diagnosis.findings import Finding, Severity
 from diagnosis.incidents import Habits, Tracker
+from diagnosis.incidents.incident import State
 from diagnosis.observations import Evidence, Origin
 from handlers.arguments import read_arguments
 from handlers.run_list import OPTIONS, Listing, page_of, read_listing
@@ -119,3 +121,24 @@ async def test_only_one_page_is_read_whole(desk, registry, monkeypatch):
 
 def _of(incidents, run) -> Run:
     return next(one for one in incidents if one.run == run)
+
+
+async def test_a_run_whose_incident_was_closed_is_not_called_running(registry):
+    """Its process died whatever a person says of the incident; steps that come later are a run that goes on."""
+    tracker, now = Tracker(Habits(group_wait_seconds=0.0)), await registry.now()
+    for name in ("dead", "again"):
+        await registry.runs.see(name, state="running", last_progress=now - 60, last_step=23)
+        killed = Finding("killed", Severity.CRITICAL, Origin(name, "n1", 0, 0), "killed", (Evidence("a", 1, ""),), 1)
+        tracker.receive(f"n1/e/{name}", killed, now - 50)
+        (open_one,) = tracker.open_of(name)
+        closed = replace(open_one, state=State.RESOLVED, resolved_at=now - 40, resolved_by="U0ALICE")
+        await registry.incidents.save(closed.id, name, {"incident": closed, "channel": "C1"}, is_open=False)
+        await registry.incidents.finish([closed.id])
+    await registry.runs.see("again", last_progress=now - 2)
+
+    page, counts, _ = await look(SimpleNamespace(registry=registry), Listing())
+    chosen, _, _ = await look(SimpleNamespace(registry=registry), Listing(state="crashed"))
+
+    assert {run.name: run.state for run in page.runs} == {"dead": "crashed", "again": "running"}
+    assert [run.name for run in chosen.runs] == ["dead"]
+    assert not counts
