@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 from statistics import median
 
 from diagnosis import wording
@@ -16,6 +17,8 @@ WATCH_SHARE = 0.1
 CLIMB_FLOOR, CLIMB_SHARE = 0.1, 0.05
 """The newest level stands this far, and by this share, above the level before."""
 BAND_POINTS, BAND_LEAST = 50, 20
+BAND_NEWEST = 4
+"""So many newest points tell whether the loss still follows the trend."""
 BAND_OUTSIDE, BAND_DEVIATIONS = 0.02, 5.0
 """The normal range leaves out this share of the points at either end, and what deviates so many times as much as
 half of them do."""
@@ -105,6 +108,9 @@ def look_at(series: RunSeries) -> Look:
     if recent is not None and earlier is not None and recent - earlier > max(CLIMB_FLOOR, CLIMB_SHARE * abs(earlier)):
         since = loss.steps[finite[-min(len(finite), RECENT_POINTS)]]
         return replace(look, health=Health.WATCH, since_step=since, why="the loss climbs")
+    if look.band is not None and not look.band[0] <= loss.values[-1] <= look.band[1]:
+        # Nothing is wrong with it, so the range is what is: better none than two words against each other.
+        return replace(look, band=None)
     return look
 
 
@@ -135,7 +141,8 @@ def _levels(loss: Series, finite: list[int]) -> tuple[float | None, float | None
 def _band(loss: Series, finite: list[int], until: float | None) -> tuple[float, float] | None:
     """Between which values a loss would be normal: along the trend of the points before, as far as they spread.
 
-    Points before a step, or before the newest one. A spike among them neither bends nor widens it.
+    Points before a step, or before the newest one. A spike among them neither bends nor widens it. Where the newest
+    points left the trend, as at the end of a steep fall or of a spike, the range is about them.
     """
     before = [place for place in finite[:-1] if until is None or loss.steps[place] < until][-BAND_POINTS:]
     if len(before) < BAND_LEAST:
@@ -154,6 +161,13 @@ def _band(loss: Series, finite: list[int], until: float | None) -> tuple[float, 
     outside = round(BAND_OUTSIDE * len(before))
     low = trend[-1] + max(below[outside], min(-usual, below[-1]))
     high = trend[-1] + min(above[-1 - outside], max(usual, above[0]))
+    if until is None:
+        newest = [loss.values[place] for place in before[-BAND_NEWEST:]]
+        away = median(value - level for value, level in zip(newest, trend[-1 - len(newest) : -1], strict=True))
+        if not low <= trend[-1] + away <= high:
+            steps = (abs(later - earlier) for earlier, later in pairwise(loss.values[place] for place in before))
+            reach = max(BAND_DEVIATIONS * median(steps), max(newest) - min(newest))
+            low, high = median(newest) - reach, median(newest) + reach
     return (low, high) if math.isfinite(low) and math.isfinite(high) and low <= high else None
 
 

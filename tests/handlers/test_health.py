@@ -99,3 +99,22 @@ def test_the_normal_range_follows_the_trend():
     low, high = look_at(run([10.0 - 0.1 * step + 0.01 * (step % 3) for step in range(80)])).band
 
     assert 1.9 < low <= high < 2.2
+
+
+@pytest.mark.parametrize(
+    "losses",
+    [
+        [2.2 + 3.6 * math.exp(-step / 8) + 0.02 * (step % 3) for step in range(23)],
+        [2.2 + 3.6 * math.exp(-step / 8) + 0.02 * (step % 3) for step in range(200)],
+        [2.2 + 0.02 * (step % 3) + (2.9 * math.exp(-(step - 100) / 9) if step >= 100 else 0.0) for step in range(155)],
+    ],
+    ids=["steep fall", "fall that ended", "came down from a spike"],
+)
+def test_a_loss_that_looks_normal_is_in_its_normal_range(losses):
+    """A straight trend through a bent past leads past the newest points; where it does, no range is told."""
+    looks = [(one, look_at(run(losses[: at + 1]))) for at, one in enumerate(losses) if at >= 20]
+    normal = [(one, look.band) for one, look in looks if look.health is Health.NORMAL]
+    told = [(one, *band) for one, band in normal if band is not None]
+
+    assert all(low <= one <= high for one, low, high in told)
+    assert len(told) > 0.8 * len(normal)
