@@ -43,9 +43,17 @@ class Books:
         """Write down what was shown; until that is done the findings stay open, and are looked for after a crash."""
         told_now = tuple(events)
         record = self._put(record, told_now)
-        await self._insist(lambda: records.save(self._registry, record, is_new=is_new))
-        note = "possible repeat" if told.is_repeat else ""
-        await self.settle(told_now, Place(told.channel, told.ts, record.incident.id, note))
+        place = Place(told.channel, told.ts, record.incident.id, "possible repeat" if told.is_repeat else "")
+
+        async def write() -> None:
+            changes = -1
+            while changes != self._registry.events.changes:
+                # Again where a server was lost on the way: one that went back may know the second and not the first.
+                changes = self._registry.events.changes
+                await records.save(self._registry, record, is_new=is_new)
+                await self._deliver(told_now, place)
+
+        await self._insist(write)
         newest = self.records.get(record.incident.id, record).incident  # it may have been opened again meanwhile
         if not newest.is_open and not newest.calls:
             await self._insist(lambda: self._registry.incidents.finish([record.incident.id]))
@@ -67,11 +75,8 @@ class Books:
 
     async def settle(self, events: Iterable[str], place: Place) -> None:
         """Write into the ledger where these findings were told."""
-        for name in events:
-            event = self.events.get(name)
-            if event is not None:
-                await self._deliver(event, place)
-                self.give_up(name, place.incident)
+        told = tuple(events)
+        await self._insist(lambda: self._deliver(told, place))
 
     def give_up(self, name: str, incident: str | None) -> None:
         """Nothing more is to be said of this finding."""
@@ -100,8 +105,12 @@ class Books:
         self.records[record.incident.id] = record
         return record
 
-    async def _deliver(self, event: Event, place: Place) -> None:
-        await self._insist(lambda: self._registry.ledger.delivered(event, place))
+    async def _deliver(self, events: Iterable[str], place: Place) -> None:
+        for name in events:
+            event = self.events.get(name)
+            if event is not None:
+                await self._registry.ledger.delivered(event, place)
+                self.give_up(name, place.incident)
 
     async def _insist(self, write: Callable[[], Awaitable[object]]) -> None:
         """Slack has shown it: nothing but writing it down may follow, however long the registry is away.

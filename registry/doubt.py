@@ -61,8 +61,8 @@ class Doubt:
             now = await self._clock.now()
             # In a registry that met no server yet there is nothing to have forgotten since this one started.
             is_first = not await self._door.call("ZCARD", keys.SERVERS)
-            # Whole seconds, rounded down: the start seems up to a second later than it was, which is safe.
-            met_at = now - uptime if is_first else now + MARGIN_SECONDS
+            # Whole seconds between two clocks without fractions: it may have started up to a second later than that.
+            met_at = now - uptime + 1.0 if is_first else now + MARGIN_SECONDS
             _, found, _ = await self._door.together(
                 [
                     ("ZADD", keys.SERVERS, "NX", met_at, identity),

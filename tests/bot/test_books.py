@@ -10,6 +10,7 @@ from bot.records import SHOWN, Record, read, save_chart
 from diagnosis.findings import Cleared
 from diagnosis.incidents import Resolved, State, Tracker
 from diagnosis.observations import Origin
+from registry import keys
 from registry.events import Event
 from tests.bot.test_backlog import STREAM
 
@@ -65,6 +66,21 @@ async def test_what_was_opened_again_while_its_end_was_told_is_not_finished(regi
     await kept.keep(Record(over, "C1", "1.0"), [ENDING.id], TOLD)
 
     assert set(await registry.incidents.unfinished()) == {over.id}
+
+
+async def test_a_redis_that_went_back_while_it_was_written_knows_the_incident(registry, over, monkeypatch):
+    """Its ledger, asked again by itself, must not say of a finding that it is settled in an incident nobody knows."""
+    deliver = registry.ledger.delivered
+
+    async def delivered(event, place):
+        await registry._door.call("DEL", keys.incident(over.id))
+        await registry._door._topology.lost(await registry._door._server_of("rw:any"))
+        await deliver(event, place)
+
+    monkeypatch.setattr(registry.ledger, "delivered", delivered)
+    await books(registry, OPENING, ENDING).keep(Record(over, "C1", "1.0"), [OPENING.id], TOLD, is_new=True)
+
+    assert read(await registry.incidents.get(over.id)) is not None
 
 
 async def test_what_was_told_is_owed_no_more(registry, over):

@@ -68,8 +68,8 @@ async def test_what_was_published_after_the_promotion_is_not_doubtful(pair):
 async def test_a_bot_that_lives_through_a_promotion_asks_anew(victim):
     """A broken connection is enough to ask who answers now; a restarted server is another one."""
     registry = connect(victim.url, "bot")
-    # Redis tells its age in whole seconds.
-    await asyncio.sleep(1.1)
+    # Redis tells its age in whole seconds: what is doubtful may end up to two after its start.
+    await asyncio.sleep(2.1)
     await registry.events.publish("w1", "e1", 1, b"x")
     assert [event.is_resent for event in await registry.events.read({STREAM: 0})] == [False]
 
@@ -78,3 +78,23 @@ async def test_a_bot_that_lives_through_a_promotion_asks_anew(victim):
 
     assert [event.is_resent for event in await registry.events.read({STREAM: 0})] == [True]
     await registry.aclose()
+
+
+@pytest.mark.parametrize("share", [0.05, 0.95])
+async def test_the_first_server_may_have_forgotten_what_came_before_it(registry, monkeypatch, share):
+    """Redis counts whole seconds from whole seconds: told at any moment, what is older than its start is doubtful."""
+    doubt = registry.events._doubt
+    started, now = 1000.95, 1010.0 + share
+    said = {"run_id": "r", "master_replid": "m", "uptime_in_seconds": int(now) - int(started)}
+    call = doubt._door.call
+
+    async def answer(*command, **more):
+        return said if command[0] == "INFO" else await call(*command, **more)
+
+    async def clock():
+        return now
+
+    monkeypatch.setattr(doubt._door, "call", answer)
+    monkeypatch.setattr(doubt._clock, "now", clock)
+
+    assert started <= await doubt.before("rw:any") <= started + 2
