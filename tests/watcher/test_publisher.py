@@ -102,7 +102,7 @@ async def test_what_is_settled_during_a_comparison_is_not_sent_again(victim, bot
 
 async def test_what_was_never_lost_is_not_doubted(victim, bot, tmp_path):
     """The mark that sends an announcer to look into the channel first is only on what needs it."""
-    await until(lambda: victim.client().info("server")["uptime_in_seconds"] >= 1)
+    await until(lambda: victim.client().info("server")["uptime_in_seconds"] >= 3)
     async with publishing(victim.url, tmp_path / "spool") as (publisher, spool):
         publisher.accept(finding(0))
         await until(lambda: _is(offsets(bot), [0]))
