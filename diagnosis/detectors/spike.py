@@ -25,6 +25,8 @@ from diagnosis.wording import factor, number
 REFRESH = 64
 """Points between two looks at the whole window; in between one comparison decides."""
 ALWAYS = -math.inf
+UNCOUNTED = frozenset({"samples", "ordinal"})
+"""Kinds of counters that do not tell how many optimizer steps there were: the points are counted."""
 HABIT = 4
 """So many spikes within so many points are how this loss is."""
 HABIT_POINTS = 512
@@ -199,7 +201,7 @@ class Spike:
 
     def _is_warmup(self, seen: StepSample) -> bool:
         limits = self._thresholds
-        if seen.step is None or seen.step_kind == "samples":
+        if seen.step is None or seen.step_kind in UNCOUNTED:
             return len(self._window) < limits.spike_min_points
         return seen.step < limits.warmup_steps
 

@@ -1,6 +1,7 @@
 """Loss spikes: marked at once, a finding when they last, with their recovery class."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -140,6 +141,17 @@ def test_points_without_steps_are_judged_by_their_number():
     watching.feed([sample(None, loss) for loss in [*calm(100), 5.0, 5.0, 5.0]])
 
     assert len(findings(watching.said)) == 1
+
+
+def test_lines_that_are_only_counted_are_no_steps():
+    """A Trainer's dicts without its bar: each stands for logging steps that nobody knows."""
+    watching = Watching(Spike(Thresholds()))
+
+    points = [*calm(100), 5.0, 5.0, 5.0]
+    watching.feed([replace(sample(at, loss), step_kind="ordinal") for at, loss in enumerate(points, 1)])
+
+    (finding,) = findings(watching.said)
+    assert finding.step == 101
 
 
 def test_a_loss_that_leaps_again_and_again_is_not_marked_for_ever():

@@ -140,7 +140,7 @@ class SpikeTwin:
         floor = np.maximum(limits.spike_floor, limits.spike_floor_share * np.abs(median))
         odd: NDArray[np.bool_] = ~((height <= floor) | (height <= limits.spike_z * sigma))
         odd |= _may_fall(windows)  # the detector itself judges these
-        if run.block.step_kind != "samples":
+        if run.block.step_kind not in spike.UNCOUNTED:
             odd &= run.steps[places] >= limits.warmup_steps
         return odd
 
