@@ -39,8 +39,6 @@ class Door:
         self._topology = topology_of(self.address, name, call_seconds)
         self._sender = Sender(self._topology, keys.RUNS, KEYLESS)
         self._slots = asyncio.Semaphore(AT_ONCE)
-        # A plain server waits for the end of a line that a TLS greeting never has.
-        self._hint = ", or speaks no TLS: then the address begins with redis://" if self.address.is_tls else ""
 
     @property
     def changes(self) -> int:
@@ -161,7 +159,7 @@ class Door:
         return await self._limited(lambda _limit: self._topology.server_for(key))
 
     async def _limited(self, act: Callable[[asyncio.Timeout], Awaitable[T]]) -> T:
-        with naming(self.call_seconds, self._hint):
+        with naming(self.call_seconds, is_tls=self.address.is_tls):
             async with asyncio.timeout(self.call_seconds) as limit, self._slots:
                 return await act(limit)
         raise AssertionError("unreachable")

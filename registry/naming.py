@@ -37,26 +37,32 @@ _CERTIFICATE: Final = MappingProxyType(
 """By OpenSSL's number of what it found."""
 
 
+_SILENT_TLS = ", or speaks no TLS: then the address begins with redis://"
+"""A plain server waits for the end of a line that a TLS greeting never has."""
+_ENDED_TLS = ". A server that wants a certificate of ours may end so, too: REDIS_TLS_CERT_FILE and REDIS_TLS_KEY_FILE"
+"""With TLS 1.3 it refuses us after the greeting, and what we sent by then makes it reset before its reason is read."""
+
+
 class naming:  # noqa: N801
     """Turns errors that leave the block into ours."""
 
-    def __init__(self, limit: float, hint: str = "") -> None:
+    def __init__(self, limit: float, *, is_tls: bool = False) -> None:
         self._limit = limit
-        self._hint = hint
+        self._is_tls = is_tls
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> None:
-        named = name_of(error, self._limit, self._hint)
+        named = name_of(error, self._limit, is_tls=self._is_tls)
         if named is not None:
             raise named from error
 
 
-def name_of(error: BaseException | None, limit: float, hint: str = "") -> Exception | None:
+def name_of(error: BaseException | None, limit: float, *, is_tls: bool = False) -> Exception | None:
     """Return our own error for one of the library's; None: it is none of those.
 
-    `hint` says what a silent server may mean here.
+    `is_tls`: we spoke TLS, so that silence and a reset may mean more.
     """
     if isinstance(error, answers.ConnectionError) and isinstance(error.__cause__, SPOKEN):
         # What the server said while we introduced ourselves comes wrapped as a broken connection.
@@ -75,9 +81,9 @@ def name_of(error: BaseException | None, limit: float, hint: str = "") -> Except
     if isinstance(error, answers.ResponseError):
         return _named_answer(_sentence(error))
     if isinstance(error, TimeoutError | answers.TimeoutError):
-        return RegistryAway(f"Redis did not answer within {limit:g} s{hint}")
+        return RegistryAway(f"Redis did not answer within {limit:g} s{_SILENT_TLS if is_tls else ''}")
     if isinstance(error, answers.ConnectionError | OSError | answers.RedisError):
-        return _named_break(error)
+        return _named_break(error, is_tls=is_tls)
     return None
 
 
@@ -91,7 +97,7 @@ def _named_answer(sentence: str) -> Exception:
     return Refused(f"Redis refused: {sentence}")
 
 
-def _named_break(error: BaseException) -> Exception:
+def _named_break(error: BaseException, *, is_tls: bool) -> Exception:
     """A broken connection; a TLS handshake that failed needs a person, and says what for."""
     sentence = _sentence(error)
     root = error if isinstance(error, OSError) else error.__context__
@@ -106,7 +112,8 @@ def _named_break(error: BaseException) -> Exception:
         return Refused(f"Redis refuses our own certificate (REDIS_TLS_CERT_FILE). ({sentence})")
     if isinstance(root, ssl.SSLError) and ("PEM" in sentence or "NO_CERTIFICATE" in sentence):
         return Refused(f"A TLS file holds no certificate or key that can be read. ({sentence})")
-    return RegistryAway(f"Redis is not reachable: {sentence}")
+    is_ended = isinstance(root, ConnectionResetError | BrokenPipeError) or "closed by server" in sentence
+    return RegistryAway(f"Redis is not reachable: {sentence}{_ENDED_TLS if is_tls and is_ended else ''}")
 
 
 def _sentence(error: BaseException) -> str:

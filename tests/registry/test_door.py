@@ -9,6 +9,7 @@ from redis.asyncio import Redis as LibraryDefaults
 
 from registry.door import Door
 from registry.errors import Overtaken, Refused, RegistryAway, RegistryFull
+from registry.naming import name_of
 
 
 @pytest.fixture
@@ -207,3 +208,15 @@ async def _insist(door: Door, *command: str) -> object:
         except RegistryAway:
             await asyncio.sleep(0.05)
     raise AssertionError("it never came back")
+
+
+@pytest.mark.parametrize("is_tls", [True, False])
+def test_a_connection_that_tls_reset_says_what_that_may_mean(is_tls):
+    """A server that wants a certificate of ours resets, and its reason is lost."""
+    try:
+        raise ConnectionResetError(104, "Connection reset by peer")
+    except ConnectionResetError as broken:
+        said = name_of(broken, 1.0, is_tls=is_tls)
+
+    assert isinstance(said, RegistryAway)
+    assert ("REDIS_TLS_CERT_FILE" in str(said)) is is_tls

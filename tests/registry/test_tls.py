@@ -100,6 +100,15 @@ async def refusal(url: str) -> str:
     return str(refused.value)
 
 
+async def not_taken(url: str) -> str:
+    """What is said where the server does not take our certificate; its own reason may be lost on the way."""
+    door = Door(url, "test")
+    with pytest.raises((Refused, RegistryAway)) as said:
+        await door.call("PING")
+    await door.aclose()
+    return str(said.value)
+
+
 async def test_everything_works_over_tls_under_users_of_their_own(start):
     """All that watcher, bot and reader do, each with its user, its rights and the authority checked."""
     node = start()
@@ -198,7 +207,7 @@ async def test_an_expired_certificate_is_refused(start, authority):
 async def test_a_server_that_wants_to_know_us_says_so(start, authority, home, monkeypatch):
     """Without a certificate of ours the settings for it are named; with it, all is well."""
     node = start(wants_certificates="yes")
-    assert "REDIS_TLS_CERT_FILE" in await refusal(f"rediss://{node.address}")
+    assert "REDIS_TLS_CERT_FILE" in await not_taken(f"rediss://{node.address}")
 
     monkeypatch.setenv("REDIS_TLS_CERT_FILE", str(authority.home / "client.pem"))
     monkeypatch.setenv("REDIS_TLS_KEY_FILE", str(authority.home / "client.key"))
@@ -209,7 +218,7 @@ async def test_a_server_that_wants_to_know_us_says_so(start, authority, home, mo
     other = Authority(home / "other", "Another")
     other.sign("stranger")
     url = f"rediss://{node.address}?tls_cert_file={other.home}/stranger.pem&tls_key_file={other.home}/stranger.key"
-    assert "REDIS_TLS_CERT_FILE" in await refusal(url)
+    assert "REDIS_TLS_CERT_FILE" in await not_taken(url)
 
 
 async def test_tls_to_a_plain_server_is_said(home):
