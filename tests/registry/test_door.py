@@ -213,10 +213,7 @@ async def _insist(door: Door, *command: str) -> object:
 @pytest.mark.parametrize("is_tls", [True, False])
 def test_a_connection_that_tls_reset_says_what_that_may_mean(is_tls):
     """A server that wants a certificate of ours resets, and its reason is lost."""
-    try:
-        raise ConnectionResetError(104, "Connection reset by peer")
-    except ConnectionResetError as broken:
-        said = name_of(broken, 1.0, is_tls=is_tls)
+    said = name_of(ConnectionResetError(104, "Connection reset by peer"), 1.0, is_tls=is_tls)
 
     assert isinstance(said, RegistryAway)
     assert ("REDIS_TLS_CERT_FILE" in str(said)) is is_tls
