@@ -45,7 +45,7 @@ class WrongWords(Mistake):
 
 
 def read_arguments(words: str, options: Sequence[Option] = (), *, most_names: int = 1) -> Arguments:
-    """Names and options of a command.
+    """Names and options of a command; behind the name an option may stand without its dashes: `run42 last 2h`.
 
     Raises:
         WrongWords: An unknown option, a missing value, too many names.
@@ -58,10 +58,11 @@ def read_arguments(words: str, options: Sequence[Option] = (), *, most_names: in
     left = list(_split(_plain(words)))
     while left:
         word = left.pop(0)
-        if not word.startswith("--") or word == "--":
+        is_bare = word.lower() in known and (bool(names) or not most_names)
+        if not is_bare and (not word.startswith("--") or word == "--"):
             names.append(word)
             continue
-        name, has_value, value = word[2:].partition("=")
+        name, has_value, value = word.removeprefix("--").partition("=")
         option = known.get(name.lower())
         if option is None:
             raise WrongWords(f"There is no option `--{visible(name)}`.{_near_option(name, known)}")

@@ -79,21 +79,24 @@ async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
 
 
 def read_words(words: str) -> Arguments:
-    """Run and options; a bare `41000..41300` means the steps.
+    """Run and options; behind the run a bare `41000..41300` means the steps, a bare `grad_norm` the metric.
 
     Raises:
         WrongWords: What was typed cannot be meant.
     """
     given = read_arguments(words, OPTIONS, most_names=3)
     ranges = [name for name in given.names if _RANGE.fullmatch(name)]
-    names = tuple(name for name in given.names if name not in ranges)
+    metrics = [name for name in given.names[1:] if name.lower() in METRICS]
+    names = tuple(name for name in given.names if name not in (*ranges, *metrics))
     if len(names) > 1:
         both = f"both on one chart: `{names[0]} --vs {names[1]}`."
         raise WrongWords(f"One run at a time; {both} {quotes_hint(names)}")
     if len(ranges) > 1 or (ranges and given.has("steps")):
         raise WrongWords("One range of steps at a time: `--steps 41000..41300`.")
-    options = {**given.options, "steps": ranges[0]} if ranges else given.options
-    return Arguments(names, options)
+    if len(metrics) > 1 or (metrics and given.has("metric")):
+        raise WrongWords("One metric at a time: `--metric grad_norm`.")
+    bare = {"steps": ranges, "metric": metrics}
+    return Arguments(names, {**given.options, **{option: typed[0] for option, typed in bare.items() if typed}})
 
 
 async def other_run(desk: Desk, given: Arguments, run: str) -> Run | None:

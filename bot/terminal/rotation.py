@@ -48,7 +48,7 @@ def logs_meant(named: Sequence[str], run: str | None, file: Path | None) -> list
             # A copy by itself; or the live log is not there, as between a rename and the next line.
             meant = [told]
         if not meant:
-            raise Mistake(f"There is no log {pattern}.")
+            raise Mistake(f"No log fits {pattern}: nothing of that name is there.")
         found |= dict.fromkeys(meant)
     # As a shell spells a pattern out, the copies stand beside their log.
     return [Path(name) for name in found if len(found) == 1 or not is_copy(name, found.keys())]

@@ -267,7 +267,7 @@ def test_check_takes_a_run_of_the_settings_file(logs, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["*.txt"], "There is no log *.txt."),
+        (["*.txt"], "No log fits *.txt"),
         ([], "Say which logs"),
         (["*.log", "--before", "9"], "--before counts the lines of one log, and these are 2."),
     ],

@@ -30,8 +30,32 @@ def test_a_bare_range_means_the_steps(words, names, steps):
 
 
 @pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ("run42 last 2h", {"last": "2h"}),
+        ("run42 grad_norm", {"metric": "grad_norm"}),
+        ("run42 LR last 500 dark", {"metric": "LR", "last": "500", "dark": ""}),
+        ("run42 vs run40", {"vs": "run40"}),
+    ],
+)
+def test_behind_the_run_options_need_no_dashes(words, options):
+    """As people type on a phone."""
+    given = read_words(words)
+
+    assert (given.names, given.options) == (("run42",), options)
+
+
+@pytest.mark.parametrize("words", ["last", "csv", "loss"])
+def test_a_run_may_be_named_as_an_option(words):
+    """The first word is the run."""
+    assert read_words(words).names == (words,)
+
+
+@pytest.mark.parametrize(
     ("words", "right"),
     [
+        ("run42 lr loss", "One metric"),
+        ("run42 last", "`--last` needs a value"),
         ("run42 run40", "`run42 --vs run40`"),
         ("run42 1..2 3..4", "One range"),
         ("run42 1..2 --steps 3..4", "One range"),

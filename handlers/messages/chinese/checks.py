@@ -62,6 +62,7 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "One run at a time: I do not know what to do with `{extra}`": "一次只能一个任务：我不知道如何处理 `{extra}`",
         "One run at a time; both on one chart: `{words}`": "一次只能一个任务；两个画在一张图上： `{words}`",
         "One range of steps at a time: `--steps 41000..41300`": "一次只能一个步数范围： `--steps 41000..41300`",
+        "One metric at a time: `--metric grad_norm`": "一次只能一个指标： `--metric grad_norm`",
         "There is no option `--{name}`": "没有选项 `--{name}`",
         "There are: {list}": "可用的有：{list}",
         "This command has no options": "该命令没有选项",
