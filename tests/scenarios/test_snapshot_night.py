@@ -87,7 +87,7 @@ def test_the_answer_comes_at_the_deadline_and_names_all_three(product, hanging):
     assert "nvidia_smi_table: nvidia-smi did not answer" in whole
     assert "node02: not enough room" in whole
     assert "*Not yet safe to stop*: node03 did not answer and node02 saved nothing." in whole
-    assert took >= DEADLINE - 1
+    assert DEADLINE - 1 <= took <= 1.8 * DEADLINE
     assert len((product.home / "called").read_text().split()) == 1
     (archive,) = product.state_of("node01").glob("**/manifest.json")
     assert verified(archive.parent) >= 200
