@@ -4,6 +4,7 @@ import calendar
 import re
 import shutil
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ class Shelf:
 
     def whole(self, run: str) -> list[Path]:
         """The whole snapshots of a run, oldest first."""
-        return sorted(path for path in self.home(run).glob("*") if _NAME.fullmatch(path.name))
+        return _oldest_first(self.home(run).glob("*"))
 
     def taken_since(self, run: str, moment: float) -> list[Path]:
         """Those begun after a moment (Unix seconds)."""
@@ -43,13 +44,26 @@ class Shelf:
 
     def remove_old(self) -> None:
         """Keep within the bounds of time and size; the newest stays as long as it can."""
-        whole = sorted((path for path in self.folder.glob("*/*") if _NAME.fullmatch(path.name)), key=lambda at: at.name)
+        whole = _oldest_first(self.folder.glob("*/*"))
         sizes = {path: sum(file.stat().st_size for file in path.iterdir() if file.is_file()) for path in whole}
         while whole and (
             sum(sizes[path] for path in whole) > self.keep_bytes
             or time.time() - whole[0].stat().st_mtime > self.keep_seconds
         ):
             _remove(whole.pop(0))
+
+
+def _oldest_first(paths: Iterable[Path]) -> list[Path]:
+    """Those that are whole."""
+    return sorted((path for path in paths if _NAME.fullmatch(path.name)), key=_age)
+
+
+def _age(snapshot: Path) -> tuple[str, int]:
+    """The end of a name is chance: within one second the folder's own time decides."""
+    changed_ns = 0
+    with suppress(OSError):  # removed just now
+        changed_ns = snapshot.stat().st_mtime_ns
+    return snapshot.name.partition("-")[0], changed_ns
 
 
 def _remove(snapshot: Path) -> None:
