@@ -5,7 +5,7 @@ import random
 import signal
 import sys
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -94,8 +94,8 @@ async def test_a_bot_outlasts_a_redis_that_is_away_for_longer_than_a_call(tmp_pa
 
 
 @asynccontextmanager
-async def settled_once(home: Path, without: Sequence[str]) -> AsyncIterator[tuple[Victim, Process, Channel, Publisher]]:
-    """A bot that has told one finding, and has nothing to do."""
+async def accepted_once(home: Path) -> AsyncIterator[tuple[Victim, Channel, Publisher, Callable[[], Awaitable[int]]]]:
+    """A server, a channel that tells no lies, a watcher whose one finding is in its stream, and how many are settled."""
     channel = Channel(0.0, random.Random(1))
     await channel.open(home / "channel")
     victim = Victim(home / "redis")
@@ -103,18 +103,25 @@ async def settled_once(home: Path, without: Sequence[str]) -> AsyncIterator[tupl
     publisher = Publisher(registry, "w0", spool)
     publisher.accept(finding(1))
     assert await publisher.flush(30)
-    bot = await _bot(victim.url, "bot", home / "channel", *without)
     try:
-        while await registry.ledger.settled(StreamId("w0", spool.epoch)) < 1:
-            await asyncio.sleep(0.02)
-        yield victim, bot, channel, publisher
+        yield victim, channel, publisher, lambda: registry.ledger.settled(StreamId("w0", spool.epoch))
     finally:
-        with suppress(ProcessLookupError):
-            bot.kill()
-        await bot.wait()
         await registry.aclose()
         spool.close()
         victim.stop()
+
+
+@asynccontextmanager
+async def settled_once(home: Path, without: Sequence[str]) -> AsyncIterator[tuple[Victim, Process, Channel, Publisher]]:
+    """A bot that has told one finding, and has nothing to do."""
+    async with accepted_once(home) as (victim, channel, publisher, settled):
+        bot = await _bot(victim.url, "bot", home / "channel", *without)
+        try:
+            while await settled() < 1:
+                await asyncio.sleep(0.02)
+            yield victim, bot, channel, publisher
+        finally:
+            await _kill(bot)
 
 
 def test_without_looking_it_would_be_told_twice():
@@ -219,29 +226,18 @@ async def test_a_bot_that_slept_through_a_takeover_does_not_post(tmp_path, witho
 
 async def sleep_through_a_takeover(home: Path, without: Sequence[str]) -> int:
     """How often it was told in the end."""
-    channel = Channel(0.0, random.Random(1))
-    await channel.open(home / "channel")
-    victim = Victim(home / "redis")
-    registry, spool = connect(victim.url, "w0"), Spool(home / "spool")
-    publisher = Publisher(registry, "w0", spool)
-    publisher.accept(finding(1))
-    assert await publisher.flush(10)
+    async with accepted_once(home) as (victim, channel, *_):
+        sleeper = await _bot(victim.url, "sleeper", home / "channel", "wakefulness", *without)
+        while _state(sleeper.pid) != "T":
+            await asyncio.sleep(0.02)
+        other = await _bot(victim.url, "other", home / "channel")
+        while not channel.posts:
+            await asyncio.sleep(0.02)
+        sleeper.send_signal(signal.SIGCONT)
+        await asyncio.sleep(AWAKE_SECONDS)
 
-    sleeper = await _bot(victim.url, "sleeper", home / "channel", "wakefulness", *without)
-    while _state(sleeper.pid) != "T":
-        await asyncio.sleep(0.02)
-    other = await _bot(victim.url, "other", home / "channel")
-    while not channel.posts:
-        await asyncio.sleep(0.02)
-    sleeper.send_signal(signal.SIGCONT)
-    await asyncio.sleep(AWAKE_SECONDS)
-
-    for process in (sleeper, other):
-        process.kill()
-        await process.wait()
-    await registry.aclose()
-    spool.close()
-    victim.stop()
+        for process in (sleeper, other):
+            await _kill(process)
     return len(channel.posts)
 
 
@@ -250,6 +246,12 @@ async def _bot(url: str, name: str, channel: Path, *without: str) -> Process:
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.durability.bot_process", url, name, str(channel), *parts
     )
+
+
+async def _kill(process: Process) -> None:
+    with suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
 
 
 def _state(pid: int) -> str:
