@@ -9,12 +9,12 @@ from bot.slack import Slack
 from bot.slack_answers import NotAnswered
 from handlers.command import Desk
 from handlers.digests import Digest, digest_of
-from handlers.find_incident import kept_of
+from handlers.kept import kept_of
 from handlers.messages.digest import Period, digest_message
 from handlers.messages.languages import speaking
 from handlers.mutes import active_mutes
 from handlers.routes import channel_for
-from handlers.run_state import with_states
+from handlers.shown_runs import as_shown
 from handlers.tongues import channel_language
 from registry import Run
 
@@ -72,7 +72,7 @@ class Digests:
         kept = [one for fields in found.values() if (one := kept_of(fields)) and one.channel == digest.channel]
         told = [one for one in kept if one.incident.is_open or since <= one.incident.opened_at < due]
         told.sort(key=lambda one: one.incident.opened_at)
-        runs = with_states(runs, [one.incident for one in kept])
+        runs = await as_shown(self._desk, runs, [one.incident for one in kept])
         muted = len(await active_mutes(self._desk))
         return Period(digest, since, due, runs, told, muted, self._desk.workspace_url())
 

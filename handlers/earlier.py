@@ -6,7 +6,7 @@ from typing import Any
 from diagnosis.incidents import Incident
 from diagnosis.incidents.explaining import STALL
 from diagnosis.observations import Category
-from handlers.find_incident import Kept, kept_of
+from handlers.kept import Kept, kept_of
 from handlers.messages.earlier import earlier_phrase
 from handlers.messages.phrase import NOTHING, Phrase
 from registry import Registry

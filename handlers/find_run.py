@@ -1,7 +1,10 @@
 """Which run a person means: the one named, the thread's own, or the only one there is."""
 
+from collections.abc import Sequence
+
 from diagnosis.errors import Mistake
 from handlers.command import Asked, Desk
+from handlers.shown_runs import few_as_shown
 from registry import Run, UnknownRun
 from registry.errors import near_names
 
@@ -47,11 +50,16 @@ async def named_run(desk: Desk, name: str) -> Run:
     try:
         return await desk.registry.runs.find(name)
     except UnknownRun as unknown:
-        near = [run for other in unknown.near if (run := await desk.registry.runs.get(other)) is not None]
+        near = await _near(desk, unknown.near)
         known = await desk.registry.runs.names(MOST_NAMED)
-        raise NoSuchRun(name, tuple(near), tuple(known)) from unknown
+        raise NoSuchRun(name, near, tuple(known)) from unknown
     except ValueError as wrong:
         # A name that cannot be a key: empty or far too long.
         known = await desk.registry.runs.names(200)
-        near = [run for other in near_names(name[:100], known) if (run := await desk.registry.runs.get(other))]
-        raise NoSuchRun(name[:60], tuple(near), tuple(known[:MOST_NAMED])) from wrong
+        near = await _near(desk, near_names(name[:100], known))
+        raise NoSuchRun(name[:60], near, tuple(known[:MOST_NAMED])) from wrong
+
+
+async def _near(desk: Desk, names: Sequence[str]) -> tuple[Run, ...]:
+    """Those that may be meant, each in the state that is shown."""
+    return tuple(await few_as_shown(desk, await desk.registry.runs.many(names)))

@@ -6,11 +6,11 @@ from typing import Any
 from diagnosis.findings import Severity
 from handlers.authorise import authorise
 from handlers.command import Desk, NotKnownNow, Right, Who
-from handlers.find_incident import Kept, closed_by_people, kept_of
+from handlers.kept import Kept, closed_by_people, kept_of
 from handlers.messages.home import Overview, home_view, refused_view
 from handlers.messages.phrase import Clause, say
 from handlers.mutes import active_mutes
-from handlers.run_state import with_states
+from handlers.shown_runs import as_shown
 from registry import Run
 
 MOST_RUNS = 500
@@ -25,7 +25,7 @@ async def home_of(desk: Desk, who: Who) -> dict[str, Any]:
     incidents = sorted((kept for fields in found if (kept := kept_of(fields))), key=_loudest_first)
     open_of = Counter(kept.incident.run for kept in incidents)
     telling = [*(kept.incident for kept in incidents), *await closed_by_people(desk)]
-    runs = with_states(await desk.registry.runs.all(MOST_RUNS), telling)
+    runs = await as_shown(desk, await desk.registry.runs.all(MOST_RUNS), telling)
     names = await _names(desk, who)
     taken = {kept.incident.run for kept in incidents if kept.incident.acknowledged_by == who.user}
     mine = [run for run in runs if _is_mine(run, names) or run.name in taken]

@@ -11,10 +11,11 @@ from diagnosis.observations import Category
 from diagnosis.series import RunSeries
 from handlers.command import Desk
 from handlers.earlier import DIVERGENCE
-from handlers.find_incident import Kept, kept_of
 from handlers.health import Health, Look, normal_band
+from handlers.kept import Kept, kept_of_run
 from handlers.messages.incident import what
 from handlers.run_state import state_of
+from handlers.shown_runs import heard_of
 from registry import Run
 
 ABOUT_LOSS = frozenset({Category.NAN_INF, Category.LOSS_SPIKE})
@@ -32,14 +33,15 @@ class Standing:
 
 async def standing_of(desk: Desk, run: Run, look: Look, series: RunSeries) -> Standing:
     """The run, its look and its open incidents as one answer tells them."""
-    found = (await desk.registry.incidents.of_run(run.name)).values()
-    return judged(run, look, series, [kept for fields in found if (kept := kept_of(fields)) is not None])
+    kept = await kept_of_run(desk, run.name)
+    heard = await heard_of(desk, [run], [one.incident for one in kept])
+    return judged(run, look, series, kept, heard.get(run.name))
 
 
-def judged(run: Run, look: Look, series: RunSeries, kept: Sequence[Kept]) -> Standing:
+def judged(run: Run, look: Look, series: RunSeries, kept: Sequence[Kept], heard_at: float | None = None) -> Standing:
     """The numbers alone are never called normal against an open incident about them."""
     incidents = [one.incident for one in kept]
-    shown = replace(run, state=state_of(run, incidents))
+    shown = replace(run, state=state_of(run, incidents, heard_at))
     opened = tuple(one for one in kept if one.incident.is_open)
     return Standing(shown, with_trouble(look, series, run, loss_trouble(incidents)), opened)
 

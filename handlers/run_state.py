@@ -7,6 +7,7 @@ and goes on to know it when a person has closed it: nobody's word makes a dead p
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from diagnosis.incidents import Incident
 from diagnosis.incidents.troubles import BROKEN
@@ -37,14 +38,25 @@ _CRASHES = BROKEN - NAMED.keys() - {Category.SLOWDOWN, Category.CHECKPOINT_FAILU
 _ORDER = (DOWN, CRASHED, "preempted", STALLED, UNHEARD)
 SAME_MOMENT_SECONDS = 1.0
 """A step this soon after the trouble was heard of may have been printed before it."""
+LIVES_AGAIN_SECONDS = 300.0
+"""Lines that still come so long after a person closed the incident are those of a run that lives, where no steps can be
+read: of what dies the last word comes sooner (PyTorch's agent waits 300 s for its workers to end)."""
 
 
-def state_of(run: Run, incidents: Iterable[Incident]) -> str:
-    """The state that is shown; steps since an incident was last heard of mean that it did not end the run."""
+def state_of(run: Run, incidents: Iterable[Incident], heard_at: float | None = None) -> str:
+    """The state that is shown; steps since an incident was last heard of mean that it did not end the run.
+
+    `heard_at`: when its log last grew (Unix s), which matters where its log tells no steps.
+    """
     if run.state not in LIVING:
         return run.state
-    told = {state for incident in incidents if not _went_on(run, incident) for state in _states(incident)}
+    told = {state for incident in incidents if not _went_on(run, incident, heard_at) for state in _states(incident)}
     return next((state for state in _ORDER if state in told), run.state)
+
+
+def is_told_by_lines(run: Run) -> bool:
+    """Whether only the growth of its log tells that a run lives: no step was ever read in it."""
+    return run.state in LIVING and run.last_progress is None
 
 
 def tells_state(incident: Incident) -> bool:
@@ -52,9 +64,10 @@ def tells_state(incident: Incident) -> bool:
     return incident.is_open or bool(incident.resolved_by)
 
 
-def ended_by(run: Run, incidents: Sequence[Incident]) -> Incident | None:
-    """The open incident that tells why a run does not go on, though its log does not say that it ended."""
-    found = [incident for incident in incidents if not _went_on(run, incident)]
+def ended_by(run: Run, incidents: Sequence[Incident], heard_at: float | None = None) -> Incident | None:
+    """The incident, an open one first, that tells why a run does not go on though its log does not say so."""
+    found = [incident for incident in incidents if not _went_on(run, incident, heard_at)]
+    found.sort(key=lambda incident: (not incident.is_open, -incident.changed_at))
     for state in _ORDER[:-1]:
         for incident in found:
             if state in _states(incident):
@@ -62,12 +75,17 @@ def ended_by(run: Run, incidents: Sequence[Incident]) -> Incident | None:
     return None
 
 
-def with_states(runs: Iterable[Run], incidents: Iterable[Incident]) -> list[Run]:
-    """The runs, each in the state that is shown."""
+def with_states(
+    runs: Iterable[Run], incidents: Iterable[Incident], heard: Mapping[str, float] = MappingProxyType({})
+) -> list[Run]:
+    """The runs, each in the state that is shown; `heard`: when the log of a run last grew (Unix s)."""
     by_run: dict[str, list[Incident]] = defaultdict(list)
     for incident in incidents:
         by_run[incident.run].append(incident)
-    return [replace(run, state=state_of(run, by_run[run.name])) if run.name in by_run else run for run in runs]
+    return [
+        replace(run, state=state_of(run, by_run[run.name], heard.get(run.name))) if run.name in by_run else run
+        for run in runs
+    ]
 
 
 def _states(incident: Incident) -> set[str]:
@@ -85,6 +103,10 @@ def _states(incident: Incident) -> set[str]:
     return {NAMED[one] for one in told if one in NAMED} | ({CRASHED} if told & _CRASHES else set())
 
 
-def _went_on(run: Run, incident: Incident) -> bool:
-    is_later = run.last_progress is not None and run.last_progress > incident.last_finding_at + SAME_MOMENT_SECONDS
-    return is_later or incident.attempt < run.attempt
+def _went_on(run: Run, incident: Incident, heard_at: float | None) -> bool:
+    if incident.attempt < run.attempt:
+        return True
+    if run.last_progress is not None:
+        return run.last_progress > incident.last_finding_at + SAME_MOMENT_SECONDS
+    closed_at = incident.resolved_at if incident.resolved_by else None
+    return heard_at is not None and closed_at is not None and heard_at > closed_at + LIVES_AGAIN_SECONDS

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from handlers.arguments import read_arguments
 from handlers.command import Asked, Command, Desk, Reply, Say
-from handlers.find_incident import closed_by_people, kept_of
+from handlers.kept import closed_by_people, kept_of
 from handlers.messages.runs import runs_answer
 from handlers.run_list import FRESH_SECONDS, OPTIONS, Listing, Page, page_of, read_listing
-from handlers.run_state import with_states
+from handlers.shown_runs import as_shown
 from registry import Run
 from registry.runs import Runs
 
@@ -32,9 +32,11 @@ async def look(desk: Desk, listing: Listing) -> tuple[Page, Counter[str], float]
     now = await desk.registry.clock.estimate()
     runs = desk.registry.runs
     # Ten thousand are put in order by what the order needs, and only the runs of one page are read whole.
-    listed = with_states(await _partly(runs, listing, now), telling)
+    listed = await _partly(runs, listing, now)
+    if "state" in listing.needs:
+        listed = await as_shown(desk, listed, telling)
     page = page_of(listed, listing, incidents, now)
-    shown = with_states(await runs.many([run.name for run in page.runs]), telling)
+    shown = await as_shown(desk, await runs.many([run.name for run in page.runs]), telling)
     return replace(page, runs=shown), incidents, now
 
 

@@ -3,24 +3,27 @@
 import asyncio
 import math
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 from charts import Look as Paper
 from charts import draw_gpus
+from diagnosis.findings import Severity
 from diagnosis.incidents.incident import RANKS
 from diagnosis.stall import Outcome
 from handlers.arguments import read_arguments
 from handlers.command import IN_TERMINAL, Asked, Command, Desk, Reply, Say, Upload
 from handlers.explaining import look
-from handlers.find_incident import kept_of
 from handlers.find_run import find_run
 from handlers.gpu_history import gpu_history
+from handlers.kept import Kept, kept_of_run
 from handlers.loss import file_word
 from handlers.messages.blocks import Message
 from handlers.messages.phrase import say
 from handlers.messages.stall import stall_answer
 from handlers.messages.standing_incident import with_incident
 from handlers.run_state import ended_by, state_of
+from handlers.shown_runs import heard_of
 from registry import Run
 
 PACE_POINTS = 60
@@ -33,8 +36,11 @@ async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
     given = read_arguments(asked.words)
     run = await find_run(desk, asked, given.names[0] if given.names else None)
     picture, nodes, now = await look(desk, run, await pace_of(desk, run.name))
-    told = stall_answer(run.name, picture, now, len(nodes.answers), len(nodes.beats))
-    yield Say(await _pointed(desk, run, told, picture.outcome, now))
+    about = await _known_of(desk, run)
+    told = stall_answer(
+        run.name, picture, now, len(nodes.answers), len(nodes.beats), state=about.state, loudest=about.loudest
+    )
+    yield Say(_pointed(desk, about, told, picture.outcome, now))
     gpus = await asyncio.to_thread(gpu_history, nodes, picture)
     if gpus.samples and asked.how != IN_TERMINAL:
         drawn = await desk.draw(
@@ -52,22 +58,45 @@ async def pace_of(desk: Desk, run: str) -> tuple[float, ...]:
     return tuple(later - earlier for earlier, later in pairwise(times))
 
 
-async def _pointed(desk: Desk, run: Run, told: Message, outcome: Outcome, now: float) -> Message:
-    """The answer with the open incident that ended the run, else with the gravest: what trains may train on NaN."""
-    found = (await desk.registry.incidents.open_of(run.name)).values()
-    opened = {kept.incident.id: kept for fields in found if (kept := kept_of(fields)) is not None}
-    incidents = [kept.incident for kept in opened.values()]
-    ended = ended_by(run, incidents)
-    incident = ended or max(incidents, key=lambda one: (RANKS[one.severity], one.opened_at), default=None)
-    if incident is None:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What incidents tell of a run before anybody looks at its nodes."""
+
+    state: str
+    """As `/runs` says it."""
+    ended: Kept | None = None
+    """The incident that tells why it does not go on; a person may have closed it."""
+    gravest: Kept | None = None
+    """Of those that are open: what trains may train on NaN."""
+
+    @property
+    def loudest(self) -> Severity | None:
+        """Of what is open; None: nothing is."""
+        return self.gravest.incident.severity if self.gravest is not None else None
+
+
+async def _known_of(desk: Desk, run: Run) -> _Known:
+    kept = {one.incident.id: one for one in await kept_of_run(desk, run.name)}
+    incidents = [one.incident for one in kept.values()]
+    heard_at = (await heard_of(desk, [run], incidents)).get(run.name)
+    opened = [one for one in incidents if one.is_open]
+    ended = ended_by(run, incidents, heard_at)
+    gravest = max(opened, key=lambda one: (RANKS[one.severity], one.opened_at), default=None)
+    return _Known(
+        state_of(run, incidents, heard_at),
+        kept[ended.id] if ended is not None else None,
+        kept[gravest.id] if gravest is not None else None,
+    )
+
+
+def _pointed(desk: Desk, about: _Known, told: Message, outcome: Outcome, now: float) -> Message:
+    """The answer with the incident that ended the run, else with the gravest that is open."""
+    pointed = about.ended or about.gravest
+    if pointed is None:
         return told
+    replaces_head = about.ended is not None and outcome in SEEMS_WELL
     return with_incident(
-        told,
-        opened[incident.id],
-        state_of(run, incidents),
-        replaces_head=ended is not None and outcome in SEEMS_WELL,
-        workspace_url=desk.workspace_url(),
-        now=now,
+        told, pointed, about.state, replaces_head=replaces_head, workspace_url=desk.workspace_url(), now=now
     )
 
 

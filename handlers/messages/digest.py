@@ -9,7 +9,7 @@ from diagnosis import wording
 from diagnosis.costs import costs_of
 from diagnosis.incidents import Incident
 from handlers.digests import Digest
-from handlers.find_incident import Kept
+from handlers.kept import Kept
 from handlers.messages.blocks import Message, context, lines, message
 from handlers.messages.earlier import thread_link
 from handlers.messages.incident import headline

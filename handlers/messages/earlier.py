@@ -1,7 +1,7 @@
 """The line about the same failure before."""
 
 from diagnosis import wording
-from handlers.find_incident import Kept
+from handlers.kept import Kept
 from handlers.messages.phrase import NOTHING, Clause, Link, Moment, Person, Phrase, join, say
 
 MOST_WORDS = 2

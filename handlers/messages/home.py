@@ -7,7 +7,7 @@ from typing import Any
 from diagnosis import wording
 from diagnosis.incidents import Incident, Mute, State
 from handlers.command import Role
-from handlers.find_incident import Kept
+from handlers.kept import Kept
 from handlers.messages.blocks import Block, actions, button, context, section
 from handlers.messages.care import ACKNOWLEDGE
 from handlers.messages.earlier import thread_link

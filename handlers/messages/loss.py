@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from diagnosis import wording
 from diagnosis.loss_advice import how_to_print_loss
 from handlers.around import Around
-from handlers.find_incident import Kept
 from handlers.health import Health, Look
+from handlers.kept import Kept
 from handlers.messages.blocks import Message, context, fence, lines, message
 from handlers.messages.phrase import NOTHING, Clause, Phrase, join, number_of, say, with_code
 from handlers.messages.standing_incident import pointer
@@ -77,7 +77,7 @@ def verdict(run: Run, look: Look) -> Phrase:
         return say(_STOPPED[look.health], **facts)
     if look.health is not Health.WRONG and run.state == UNHEARD:
         return say(_UNHEARD[look.health], **facts)
-    if look.has_incident:
+    if look.has_incident and look.health in _AGAINST:
         return say(_AGAINST[look.health], **facts)
     if look.health is Health.NORMAL:
         return say("{mark} *{run}* looks normal: loss {loss} at step {step}{trend}.", **facts)

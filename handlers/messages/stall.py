@@ -3,6 +3,7 @@
 from collections import Counter
 
 from diagnosis import wording
+from diagnosis.findings import Severity
 from diagnosis.observations import Phase
 from diagnosis.stall import Outcome
 from handlers.messages.blocks import Message, context, evidence, lines, message, table
@@ -10,6 +11,7 @@ from handlers.messages.causes import cause, missing, reasons, steps
 from handlers.messages.phrase import NOTHING, Clause, Phrase, and_more, join, say, with_code
 from handlers.messages.stall_rows import HEAD, telling_rows
 from handlers.messages.unseen import is_ordinary, unseen
+from handlers.run_state import NOT_GOING_ON, STALLED
 from handlers.standing import Picture, is_lawful_pause
 
 MOST_NODES = 6
@@ -26,8 +28,17 @@ MARKS = {
 STOPPED = (Outcome.STALLED, Outcome.RUN_DOWN)
 
 
-def stall_answer(run: str, picture: Picture, now: float, answered: int, asked: int) -> Message:
-    """Everything one look tells."""
+def stall_answer(
+    run: str,
+    picture: Picture,
+    now: float,
+    answered: int,
+    asked: int,
+    *,
+    state: str = "",
+    loudest: Severity | None = None,
+) -> Message:
+    """Everything one look tells; `state` as `/runs` says it, `loudest` the gravest that is open of the run."""
     shown = telling_rows(picture, now)
     said = picture.diagnosis
     proof = said.evidence if said is not None else None
@@ -38,13 +49,15 @@ def stall_answer(run: str, picture: Picture, now: float, answered: int, asked: i
         lines(_next(picture)),
         context(join([_nodes(answered, asked), _blind(picture)], " · ")),
     ]
-    return message(sentence(run, picture), *parts)
+    return message(sentence(run, picture, state, loudest), *parts)
 
 
-def sentence(run: str, picture: Picture) -> Phrase:
+def sentence(run: str, picture: Picture, state: str = "", loudest: Severity | None = None) -> Phrase:
     """What is the matter, in one line."""
     standing = picture.standing
-    head = say("{mark} *{run}*", mark=MARKS[standing.outcome], run=run)
+    is_fine = standing.outcome is Outcome.FINE and loudest is not None
+    mark = ("🔴" if loudest is Severity.CRITICAL else "🟠") if is_fine else MARKS[standing.outcome]
+    head = say("{mark} *{run}*", mark=mark, run=run)
     at = say(" at step {step}", step=wording.whole(standing.step)) if standing.step is not None else NOTHING
     span = wording.duration(standing.silent_seconds) if standing.silent_seconds is not None else ""
     match standing.outcome:
@@ -61,6 +74,10 @@ def sentence(run: str, picture: Picture) -> Phrase:
             return head + say("prints nothing that I can read as progress, so I cannot tell whether it is stalled.")
         case Outcome.WATCHER_SILENT if standing.step is not None:
             return head + say("is not fully watched: {text}.", text=Clause(standing.text))
+        case Outcome.STALLED if state in NOT_GOING_ON - {STALLED}:
+            # Nobody waits for it any more: the same word as `/runs` says.
+            said = "stopped{at} ({state}), last progress {span} ago."
+            return head + say(said, at=at, state=Clause(state), span=span) + _why(picture)
         case Outcome.STALLED:
             return head + say("has been stalled for {span}{at}.", span=span, at=at) + _why(picture)
         case Outcome.RUN_DOWN:

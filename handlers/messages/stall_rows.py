@@ -140,10 +140,10 @@ def _say_gpu(gpu: GpuReading | None) -> str | Phrase:
     return f"{util}{power}"
 
 
-def say_process(process: ProcessSample | None) -> str | Phrase:
+def say_process(process: ProcessSample | None) -> Phrase:
     """What it does, and where in the kernel it waits."""
     if process is None:
-        return "–"
+        return say("–")
     state = Clause({"disk-sleep": "state D"}.get(process.state, process.state))
     # The compiler's suffixes of a kernel function tell nothing.
     place = process.wchan.split(".")[0] if process.wchan else ""

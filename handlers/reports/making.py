@@ -11,13 +11,14 @@ from diagnosis.incidents import Incident
 from diagnosis.observations import Category
 from diagnosis.series import RunSeries
 from handlers.command import Desk, NotKnownNow, Reply, Say, Upload
-from handlers.find_incident import kept_of
+from handlers.kept import kept_of
 from handlers.loss import file_word
 from handlers.messages.phrase import say
 from handlers.messages.report import report_answer
 from handlers.reports.markdown import to_markdown
 from handlers.reports.post_mortem import Told, post_mortem
 from handlers.reports.web import to_html
+from handlers.shown_runs import few_as_shown
 from registry import Run
 from registry.audit import Entry as Effect
 
@@ -48,8 +49,9 @@ async def gather(desk: Desk, run: Run, *, only: str = "") -> Told:
     incidents = sorted(kept, key=lambda one: one.opened_at)
     effects = await _effects(desk, run, incidents)
     series = await desk.registry.series.whole(run.name)
+    (shown,) = await few_as_shown(desk, [run])
     return Told(
-        run,
+        shown,
         incidents,
         await desk.registry.runs.attempts(run.name),
         effects,

@@ -13,8 +13,8 @@ from diagnosis.loss_advice import FRAMEWORKS, checklist, how_to_print_loss
 from diagnosis.series import Series
 from handlers.arguments import WrongWords, read_arguments
 from handlers.command import Asked, Desk, Reply, Right, Say, whisper
-from handlers.find_incident import kept_of
 from handlers.find_run import NoSuchRun, named_run
+from handlers.kept import kept_of
 from handlers.messages.checklist import checklist_in_general, checklist_of_framework, checklist_of_run
 from handlers.messages.escaping import visible
 from handlers.subjects.subject import Subject

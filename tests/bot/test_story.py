@@ -7,7 +7,7 @@ from diagnosis.costs import costs_of
 from diagnosis.findings import Severity
 from diagnosis.incidents import Act, Resolved, Tracker
 from handlers.earlier import most_like
-from handlers.find_incident import Kept
+from handlers.kept import Kept
 from handlers.messages.care import costs_line
 from tests.bot.conftest import a_run, settled
 

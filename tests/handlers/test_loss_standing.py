@@ -8,8 +8,8 @@ from diagnosis.findings import Finding, Severity
 from diagnosis.incidents import Tracker
 from diagnosis.observations import Origin
 from diagnosis.series import RunSeries
-from handlers.find_incident import Kept
 from handlers.health import Health, Look, look_at
+from handlers.kept import Kept
 from handlers.loss_standing import judged
 from handlers.messages.chinese import CHINESE
 from handlers.messages.languages import speaking

@@ -8,7 +8,7 @@ from diagnosis.findings import Cleared, Finding
 from diagnosis.incidents import Tracker
 from diagnosis.incidents.incident import State
 from diagnosis.observations import Origin
-from handlers.find_incident import Kept
+from handlers.kept import Kept
 from handlers.messages.blocks import message
 from handlers.messages.phrase import say
 from handlers.messages.standing_incident import with_incident

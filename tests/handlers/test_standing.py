@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from diagnosis.findings import Severity
 from diagnosis.observations import Category, Evidence, GpuSample, Origin, Phase, ProcessSample, RankProgress
 from diagnosis.root_cause import Diagnosis
 from diagnosis.stall import Outcome
@@ -51,6 +52,24 @@ def picture(ranks, nodes=None, *, run=None, intervals=()):
     return picture_of(
         known, tuple(ranks), tuple([node()] if nodes is None else nodes), tuple(intervals), limits=LIMITS, now=NOW
     )
+
+
+@pytest.mark.parametrize(
+    ("quiet", "state", "loudest", "said"),
+    [
+        (700, "stalled", Severity.CRITICAL, "🔴 *run42* has been stalled for 12 min at step 100."),
+        (700, "crashed", Severity.CRITICAL, "🔴 *run42* stopped at step 100 (crashed), last progress 12 min ago."),
+        (700, "down", None, "🔴 *run42* stopped at step 100 (down), last progress 12 min ago."),
+        (5, "running", None, "🟢 *run42* trains at step 100"),
+        (5, "running", Severity.WARNING, "🟠 *run42* trains at step 100"),
+        (5, "running", Severity.CRITICAL, "🔴 *run42* trains at step 100"),
+    ],
+)
+def test_the_sentence_agrees_with_the_list_of_runs(quiet, state, loudest, said):
+    """What /runs calls crashed is not stalled here, and what trains on NaN gets no green light."""
+    found = picture([rank(0, quiet=quiet)])
+
+    assert sentence("run42", found, state, loudest).mrkdwn.startswith(said)
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,12 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         "{head}.": "{head}。",
         "Meant for {channel}, which took nothing from us: {why}.": "本应发到 {channel}，但该频道不接收：{why}。",
         "Open for {span}: *{what}*{place}{thread}.": "已持续 {span}： *{what}* {place}{thread}。",
+        "{who} closed its incident {span} ago: *{what}*{place}{thread}.": (
+            "{who} 在 {span}前关闭了它的事件： *{what}* {place}{thread}。"
+        ),
+        "🔴 *{run}* is not going on ({state}): *{what}*{place}, closed by {who} {span} ago{thread}.": (
+            "🔴 *{run}* 没有在训练（{state}）： *{what}* {place}，{who} 在 {span}前关闭了事件{thread}。"
+        ),
         "🔴 *{run}* is not going on ({state}): *{what}*{place}, open for {span}{thread}.": (
             "🔴 *{run}* 没有在训练（{state}）： *{what}* {place}，已持续 {span}{thread}。"
         ),
@@ -106,6 +112,7 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         ),
         "is not fully watched: {text}.": "没有被完整看护：{text}。",
         "has been stalled for {span}{at}.": "已停滞 {span}{at}。",
+        "stopped{at} ({state}), last progress {span} ago.": "已停下{at}（{state}），最近进展在 {span}前。",
         "is down{at}: {text}.": "已停止{at}：{text}。",
         "– {text}.": "– {text}。",
         "{text}{more}.": "{text}{more}。",

@@ -11,7 +11,7 @@ from diagnosis.incidents import Act, Mute, Tracker
 from diagnosis.observations import Evidence, Origin
 from handlers.command import Role, SharedFile
 from handlers.digests import Digest
-from handlers.find_incident import Kept
+from handlers.kept import Kept
 from handlers.messages.diagnosis import diagnosis_answer, reading
 from handlers.messages.digest import Period, digest_message
 from handlers.messages.earlier import earlier_phrase
