@@ -42,7 +42,12 @@ class Checkpoint:
 
 
 def folders_of(pids: Iterable[int], logs: Iterable[Path], named: Iterable[str] = ()) -> list[Path]:
-    """The folders that may hold checkpoints of a job, most certain first."""
+    """The folders that may hold checkpoints of a job, most certain first; may hang with their file system."""
+    return [path for path in candidates_of(pids, logs, named) if path.is_dir()]
+
+
+def candidates_of(pids: Iterable[int], logs: Iterable[Path], named: Iterable[str] = ()) -> list[Path]:
+    """What may be such a folder by its name alone: no file system is asked."""
     found = [Path(path) for path in named]
     for pid in pids:
         command = process_tree.command_of(pid)
@@ -55,7 +60,7 @@ def folders_of(pids: Iterable[int], logs: Iterable[Path], named: Iterable[str] =
             if path.is_absolute() or home is not None:
                 found.append(path if path.is_absolute() else (home or Path()) / path)
     found += [log.parent for log in logs]
-    return [path for path in dict.fromkeys(found) if path.is_dir()]
+    return list(dict.fromkeys(found))
 
 
 def checkpoints_in(folder: Path, left: int = MOST_ENTRIES) -> list[Checkpoint]:

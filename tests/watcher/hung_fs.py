@@ -1,7 +1,7 @@
 """A file system whose reads never return: a process in state D that SIGKILL cannot end, on demand.
 
-Plain Python over /dev/fuse (root, no libfuse). Reading MOUNT/stuck.log blocks the reader in the kernel until
-this program ends. It stands for a dead network mount, and for a tool blocked in the GPU driver.
+Plain Python over /dev/fuse (root, no libfuse). Reading MOUNT/stuck.log, or asking how full it is,
+blocks the reader in the kernel until this program ends. It stands for a dead network mount, and for a tool blocked in the GPU driver.
 
 usage: hung_fs.py MOUNT        prints "ready", ends at the end of its input
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 NAME = b"stuck.log"
 SIZE = 4096
 _IN, _OUT = struct.Struct("<IIQQIIIHH"), struct.Struct("<IiQ")
-LOOKUP, FORGET, GETATTR, OPEN, READ, INIT, OPENDIR, READDIR, RELEASEDIR = 1, 2, 3, 14, 15, 26, 27, 28, 29
+LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, INIT, OPENDIR, READDIR, RELEASEDIR = 1, 2, 3, 14, 15, 17, 26, 27, 28, 29
 INTERRUPT, DESTROY, BATCH_FORGET, RELEASE = 36, 38, 42, 18
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -29,14 +29,14 @@ def attributes(node):
 
 
 def serve(fuse):
-    """Answer everything but reads."""
+    """Answer everything but reads and the question how full it is."""
     while True:
         try:
             request = os.read(fuse, 1 << 17)
         except OSError:
             return
         _, operation, unique, node, *_ = _IN.unpack_from(request)
-        if operation in (READ, FORGET, INTERRUPT, BATCH_FORGET):
+        if operation in (READ, STATFS, FORGET, INTERRUPT, BATCH_FORGET):
             continue
         if operation == DESTROY:
             return

@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from tests.watcher.following import append, lines
 from tests.watcher.test_worker import Told
 from watcher.bins import Bin
 from watcher.evidence import programs
-from watcher.evidence.collector import Outcome
+from watcher.evidence.collector import Outcome, Scene
+from watcher.evidence.disks import Disks
 from watcher.evidence.programs import Program
 from watcher.gpus import Gpus
 from watcher.run_watch import RunWatch
+from watcher.settings import WatchedRun
 
 pytestmark = [
     pytest.mark.scenario,
@@ -56,6 +59,22 @@ async def test_a_log_on_a_dead_mount_does_not_hold_the_others(mount, settings, l
 
     watch.stop()
     await task
+
+
+def test_a_dead_mount_is_named_and_the_other_disks_are_looked_at(mount, tmp_path):
+    """Nobody asks it a second time while it is silent."""
+    scene = Scene(WatchedRun("run42", ()), "node17", folders=(tmp_path, mount))
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        result = Disks().collect(scene, Bin(tmp_path / name, 1 << 20))
+        said = (tmp_path / name / "disks.txt").read_text().splitlines()
+
+        assert result.outcome is Outcome.TIMED_OUT
+        assert result.why.startswith(f"{mount} gave no answer")
+        assert [line.split(":")[0] for line in said] == [str(tmp_path), str(mount), "/dev/shm"]
+        assert ["inodes free" in line for line in said] == [True, False, True]
+
+    assert sum(thread.name == "disks" for thread in threading.enumerate()) == 1
 
 
 def test_a_tool_that_cannot_be_killed_is_left_and_not_started_again(mount, tmp_path, monkeypatch):

@@ -1,11 +1,21 @@
 """How full the disks are that the job writes to."""
 
 import os
+import threading
+import time
 from pathlib import Path
 
 from watcher.bins import Bin
-from watcher.checkpoint_folders import folders_of
+from watcher.checkpoint_folders import candidates_of
 from watcher.evidence.collector import Outcome, Result, Scene
+
+ANSWER_SECONDS = 3.0
+"""All file systems are asked at once, and waited for together."""
+MOST_FOLDERS = 64
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  (where data loaders keep their batches)
+
+_asking: dict[Path, threading.Thread] = {}
+"""Who asked a file system last: while it gives no answer, nobody asks again."""
 
 
 class Disks:
@@ -16,22 +26,39 @@ class Disks:
     bytes = 1 << 20
 
     def collect(self, scene: Scene, into: Bin) -> Result:
-        """Ask each file system once; one that hangs makes this piece time out and no other."""
-        lines = []
-        checkpoints = folders_of(scene.pids, scene.logs, scene.run.checkpoints)
-        shared = Path("/dev/shm")  # noqa: S108  (where data loaders keep their batches)
-        for folder in dict.fromkeys((*scene.folders, *checkpoints, shared)):
-            into.check()
-            try:
-                usage = os.statvfs(folder)
-            except OSError as error:
-                lines.append(f"{folder}: {error.strerror}")
-                continue
-            total, free = usage.f_blocks * usage.f_frsize, usage.f_bavail * usage.f_frsize
-            share = 100 * free / total if total else 0.0
-            lines.append(
-                f"{folder}: {free:,} of {total:,} bytes free ({share:.1f} %), {usage.f_favail:,} of "
-                f"{usage.f_files:,} inodes free"
-            )
-        into.write("disks.txt", "\n".join(lines) + "\n")
+        """Ask each file system by itself: a dead mount is named, and what the others say is saved."""
+        checkpoints = candidates_of(scene.pids, scene.logs, scene.run.checkpoints)
+        folders = [*list(dict.fromkeys((*scene.folders, *checkpoints)))[:MOST_FOLDERS], _SHARED_MEMORY]
+        answers = _ask(folders)
+        lines = [answers.get(folder, f"{folder}: does not answer") for folder in folders]
+        into.write("disks.txt", "".join(f"{line}\n" for line in lines if line))
+        silent = ", ".join(str(folder) for folder in folders if folder not in answers)
+        if silent:
+            return Result(Outcome.TIMED_OUT, f"{silent} gave no answer in {ANSWER_SECONDS:.0f} s: a dead mount?")
         return Result(Outcome.COLLECTED)
+
+
+def _ask(folders: list[Path]) -> dict[Path, str]:
+    """What the file system of each folder says, without those that are silent; empty where there is no such folder."""
+    until = time.monotonic() + ANSWER_SECONDS
+    answers: dict[Path, str] = {}
+    for folder in folders:
+        if folder not in _asking or not _asking[folder].is_alive():
+            _asking[folder] = threading.Thread(target=_look, args=(folder, answers), name="disks", daemon=True)
+            _asking[folder].start()
+    for folder in folders:
+        _asking[folder].join(max(0.0, until - time.monotonic()))
+    return dict(answers)
+
+
+def _look(folder: Path, answers: dict[Path, str]) -> None:
+    try:
+        usage = os.statvfs(folder)
+        is_folder = folder.is_dir()
+    except OSError as error:
+        answers[folder] = "" if isinstance(error, FileNotFoundError) else f"{folder}: {error.strerror}"
+        return
+    total, free = usage.f_blocks * usage.f_frsize, usage.f_bavail * usage.f_frsize
+    share = 100 * free / total if total else 0.0
+    room = f"{free:,} of {total:,} bytes free ({share:.1f} %)"
+    answers[folder] = f"{folder}: {room}, {usage.f_favail:,} of {usage.f_files:,} inodes free" if is_folder else ""

@@ -57,6 +57,7 @@ EVIDENCE: Mapping[str, str] = MappingProxyType(
         "the run was not quiet": "任务没有静默",
         "{name} ended with exit code {n}": "{name} 以退出码 {n} 结束",
         "{name} did not answer in {n} s": "{name} 在 {n} 秒内没有应答",
+        "{name} gave no answer in {n} s: a dead mount?": "{name} 在 {n} 秒内没有应答：挂载点已失效？",
         "it cannot be killed (pid {n}, {state})": "它无法被杀死（pid {n}，{state}）",
         "/proc is not readable here": "这里的 /proc 不可读",
         "neither /proc/net nor /sys/class/net is readable here": "这里的 /proc/net 和 /sys/class/net 都不可读",
