@@ -60,7 +60,7 @@ class BulkLines:
                 self._take_again(item)
             elif not isinstance(item, StepBlock | Woven):
                 self._take_one(item)
-            elif self._absorber is not None and isinstance(item, StepBlock):
+            elif self._absorber is not None:
                 self._absorber.absorb(item)
             else:
                 for sample in item.samples():

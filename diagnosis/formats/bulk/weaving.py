@@ -54,13 +54,13 @@ class Woven:
     def __len__(self) -> int:
         return len(self.bars) + len(self.dicts)
 
-    def samples(self) -> Iterator[StepSample]:
-        """All points in the order of the log."""
-        at = 0
-        for place, stop in enumerate(self.bars_before.tolist()):
-            yield from self.bars.samples(at, stop)
+    def samples(self, start: int = 0, stop: int | None = None) -> Iterator[StepSample]:
+        """All points in the order of the log; or some dicts, each with the points of the bar in front of it."""
+        at = int(self.bars_before[start - 1]) if start else 0
+        for place, ends in enumerate(self.bars_before[start:stop].tolist(), start):
+            yield from self.bars.samples(at, ends)
             yield self.dicts.sample(place)
-            at = stop
+            at = ends
 
 
 class Weaver:

@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from diagnosis.formats.bulk.block import StepBlock
+from diagnosis.formats.bulk.judging.between import is_regular
 from diagnosis.formats.bulk.judging.run import LONGEST, Run, cut_run
+from diagnosis.formats.bulk.weaving import Woven
 from diagnosis.observations import StepSample
 
 FIRST_LOOK = 256
@@ -30,11 +32,15 @@ class Absorber:
         self._look = FIRST_LOOK
         self._single = 1
 
-    def absorb(self, block: StepBlock) -> None:
-        """All points of a block in order; those that may say something are taken one by one."""
-        place = 0
-        while place < len(block):
-            run = cut_run(block, place, self._look)
+    def absorb(self, told: StepBlock | Woven) -> None:
+        """All points in order; those that may say something are taken one by one."""
+        if isinstance(told, Woven) and not is_regular(told):
+            for sample in told.samples():
+                self._take(sample)
+            return
+        place, ends = 0, len(told.dicts) if isinstance(told, Woven) else len(told)
+        while place < ends:
+            run = cut_run(told, place, self._look)
             count = self._pass(run)
             place += count
             if count == len(run):
@@ -43,8 +49,8 @@ class Absorber:
             # Where one point says something the next ones often do: look again after more and more of them.
             self._look = max(FIRST_LOOK, self._look // 4)
             self._single = 1 if count else min(2 * self._single, MOST_SINGLE)
-            stop = min(len(block), place + self._single)
-            for sample in block.samples(place, stop):
+            stop = min(ends, place + self._single)
+            for sample in told.samples(place, stop):
                 self._take(sample)
             place = stop
 

@@ -22,7 +22,8 @@ class FactsTwin:
         last = of.last_told
         if of._origin is not block.origin or block.step_kind in {"samples", "none"}:
             return 0
-        if last is None or last.attempt != of.attempt or int(run.steps[0]) <= last.step:
+        first = run.steps[0] if run.between is None else run.between.steps[0]
+        if last is None or last.attempt != of.attempt or int(first) <= last.step:
             return 0
         rank = of.ranks.get(block.origin.rank)
         if rank is None or rank.last is None or (rank.last.attempt == of.attempt and run.steps[0] < rank.last.step):
@@ -31,18 +32,35 @@ class FactsTwin:
 
     def take(self, run: Run, count: int) -> None:
         """Move past them."""
+        of, rank, between = self._of, self._of.ranks[run.block.origin.rank], run.between
+        if between is None:
+            of._order += count
+            rank.last = self._take_new(run, count)
+            return
+        bars = Run(between.block, between.first, between.first + between.bars_of(count))
+        of._order += between.all_of(count) - 1
+        self._take_new(bars, len(bars))
+        # The dict behind the last redraw tells the same step again.
+        of._order += 1
+        rank.steps += count
+        rank.last = self._told(run, count)
+
+    def _take_new(self, run: Run, count: int) -> Told:
+        """Steps that nobody has told; the newest one."""
         of, rank, last = self._of, self._of.ranks[run.block.origin.rank], self._of.last_told
         assert last is not None
-        of._order += count
         if run.times is not None:
             of._note_time(float(run.times[:count].max()))
         rank.steps += count
         of._phase = rank.phase = Phase.TRAINING
         self._note_pace(run, count, last)
-        newest = run.sample(count - 1)
-        told = Told(int(run.steps[count - 1]), newest.time, newest.evidence, of._order, of.attempt)
-        of.last_told = rank.last = told
+        told = of.last_told = self._told(run, count)
         of._new_steps[of.attempt] += count
+        return told
+
+    def _told(self, run: Run, count: int) -> Told:
+        newest = run.sample(count - 1)
+        return Told(int(run.steps[count - 1]), newest.time, newest.evidence, self._of._order, self._of.attempt)
 
     def _note_pace(self, run: Run, count: int, last: Told) -> None:
         seconds = run.field("step_seconds")

@@ -142,9 +142,9 @@ class JudgeTwin:
         )
 
     def _is_news(self, run: Run, rank: _Rank) -> bool:
-        """The points are new: steps rise, and no other rank has told them."""
+        """The points are new: steps rise, but for a redraw that tells that of its dict, and no other rank told them."""
         last = rank.last.step if rank.last is not None else None
-        if last is not None and int(run.steps[0]) <= last:
+        if run.between is None and last is not None and int(run.steps[0]) <= last:
             return False
         series = rank.series
         is_shared = not self._judge._is_alone and series is self._judge._shared.get(rank.attempt)

@@ -7,7 +7,7 @@ from collections import deque
 from diagnosis.detectors.slowdown import SECONDS, STRIDE, Slowdown
 from diagnosis.formats.bulk.block import Whole
 from diagnosis.formats.bulk.decimal import Floats
-from diagnosis.formats.bulk.judging.run import Glance, Run, real
+from diagnosis.formats.bulk.judging.run import Run, real
 
 
 class SlowdownTwin:
@@ -43,29 +43,33 @@ class SlowdownTwin:
 
     def _is_without_pace(self, run: Run) -> bool:
         """Neither times nor seconds are printed: every pace is 0, which is none."""
-        return run.times is None and run.field(SECONDS) is None and not self._of._is_pause
+        return run.between is None and run.times is None and run.field(SECONDS) is None and not self._of._is_pause
 
     def _try(self, run: Run, count: int) -> tuple[Slowdown, int]:
         """A copy of the detector after the first points, at most up to one about which it speaks."""
         trial = copy.copy(self._of)
         trial._buckets = self._of._buckets.copy()
-        times, seconds = run.times, run.field(SECONDS)
-        place = 0
-        while place < count:
+        between = run.between
+        steps, times = run.told_steps(count), run.times
+        seconds = run.field(SECONDS) if between is None else between.of_both(SECONDS, run.field(SECONDS))
+        place, stop = 0, len(steps)
+        while place < stop:
             if trial._left > 1 and not trial._is_pause:
-                unseen = min(trial._left - 1, count - place)
+                unseen = min(trial._left - 1, stop - place)
                 trial._left -= unseen
                 place += unseen
                 continue
-            if self._may_close(trial, run.steps, times, seconds, place):
+            if self._may_close(trial, steps, times, seconds, place):
                 kept = copy.copy(trial)
                 kept._buckets = trial._buckets.copy()
-                if trial.observe(Glance(run, place)):
-                    return kept, place
+                if trial.observe(run.glance(place)):
+                    if between is None:
+                        return kept, place
+                    return self._try(run, between.points_before(place))
             else:
-                trial.observe(Glance(run, place))
+                trial.observe(run.glance(place))
             place += 1
-        return trial, place
+        return trial, count
 
     @staticmethod
     def _may_close(trial: Slowdown, steps: Whole, times: Floats | None, seconds: Floats | None, place: int) -> bool:

@@ -95,7 +95,7 @@ class LossScaleTwin:
         """Move past them."""
         of = self._of
         last = of._last.step if of._last is not None else None
-        for step in run.steps[:count].tolist() if of._good_steps < loss_scale.START_STEPS else ():
+        for step in run.told_steps(count).tolist() if of._good_steps < loss_scale.START_STEPS else ():
             if of._good_steps >= loss_scale.START_STEPS:
                 break
             of._good_steps += 1 if last is None else max(0, step - last)

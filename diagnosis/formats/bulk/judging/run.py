@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from diagnosis.formats.bulk.block import StepBlock, Whole
 from diagnosis.formats.bulk.decimal import Floats
+from diagnosis.formats.bulk.judging.between import Between
+from diagnosis.formats.bulk.weaving import Woven
 from diagnosis.observations import Evidence, Origin, StepKind, StepSample
 
 LONGEST = 1 << 14
@@ -16,9 +18,11 @@ LONGEST = 1 << 14
 class Run:
     """Some points of a block; `run.loss[0]` is the loss of the first."""
 
-    def __init__(self, block: StepBlock, start: int, stop: int) -> None:
+    def __init__(self, block: StepBlock, start: int, stop: int, between: Between | None = None) -> None:
         self.block = block
         self.start = start
+        self.between = between
+        """The redraws of a bar in front of its points."""
         self.steps: Whole = block.steps[start:stop]
         self.loss = _cut(block.loss, start, stop)
         self.norm = _cut(block.grad_norm, start, stop)
@@ -41,6 +45,27 @@ class Run:
     def has_finite_norm(self) -> bool:
         """True when all points have a finite grad norm."""
         return self.norm is not None and bool(np.isfinite(self.norm[0]))
+
+    def told_steps(self, count: int) -> Whole:
+        """The steps of the first points, and of the redraws between them."""
+        between = self.between
+        return self.steps[:count] if between is None else between.steps[: between.all_of(count)]
+
+    def glance(self, place: int) -> "Glance":
+        """One of its points and the redraws between them, in the order of the log."""
+        between = self.between
+        if between is None:
+            return Glance(self, place)
+        point = between.points_before(place)
+        if between.is_bar[place]:
+            return Glance(self._bars, place - point)
+        return Glance(self, point)
+
+    @cached_property
+    def _bars(self) -> "Run":
+        assert self.between is not None
+        first = self.between.first
+        return Run(self.between.block, first, first + len(self.between.bar_steps))
 
     def sample(self, place: int) -> StepSample:
         """One point as an observation."""
@@ -145,8 +170,9 @@ class Fields(Mapping[str, float]):
         return len(self._columns)
 
 
-def cut_run(block: StepBlock, start: int, most: int = LONGEST) -> Run:
+def cut_run(told: StepBlock | Woven, start: int, most: int = LONGEST) -> Run:
     """The longest run that begins at a point of a block: steps rise, numbers are all finite or all not."""
+    block = told if isinstance(told, StepBlock) else told.dicts
     stop = min(len(block), start + most)
     stop = start + 1 + first_of(np.diff(block.steps[start:stop]) <= 0)
     for column in (block.loss, block.grad_norm):
@@ -155,7 +181,7 @@ def cut_run(block: StepBlock, start: int, most: int = LONGEST) -> Run:
             others = np.flatnonzero(finite != finite[0])
             if len(others):
                 stop = start + int(others[0])
-    return Run(block, start, stop)
+    return Run(block, start, stop, None if told is block else Between(told, start, stop))  # type: ignore[arg-type]
 
 
 def first_of(bad: NDArray[np.bool_]) -> int:
