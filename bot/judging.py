@@ -31,6 +31,10 @@ logger = logging.getLogger(__name__)
 
 PENDING = 2
 """So many judgements in a row before a person is paged."""
+SETTLE_SECONDS = 1.5
+"""So long the last step of a run that died must stay before it is told: watchers tell every second what they read."""
+MOST_SETTLING = 15
+"""So many judgements at most: a log that grows on for ever must not hide that nobody writes it any more."""
 MOST_RUNS = 10_000
 KINDS = frozenset({Outcome.STALLED, Outcome.INITIALISING_TOO_LONG, Outcome.RUN_DOWN, Outcome.WATCHER_SILENT})
 """Outcomes that are findings, under their own names."""
@@ -51,6 +55,8 @@ class _Watched:
     heard_at: float | None = None
     """When the run was last active, as of the last judgement."""
     pending: dict[Key, int] = field(default_factory=dict)
+    last_step: tuple[int | None, float] = (None, 0.0)
+    """The newest step that was seen, and since when it is that."""
     firing: dict[Key, Since] = field(default_factory=dict)
     """What was said and is not over, and where the run stood then."""
 
@@ -174,11 +180,16 @@ class RunJudge:
     def _changes(self, run: Run, picture: Picture, watched: _Watched, now: float) -> list[Finding | Cleared]:
         said: list[Finding | Cleared] = []
         wanted = wanted_findings(picture)
+        if picture.standing.step != watched.last_step[0]:
+            watched.last_step = (picture.standing.step, now)
         self._ask_why(run, wanted, watched, now)
         for key, text in wanted.items():
             watched.pending[key] = watched.pending.get(key, 0) + 1
             is_explained = key[0] not in EXPLAINED or not self._causes.is_asking(run.name)
-            if key not in watched.firing and watched.pending[key] >= PENDING and is_explained:
+            is_sure = watched.pending[key] >= PENDING and (
+                key[0] != Outcome.RUN_DOWN or _has_settled(watched, key, now)
+            )
+            if key not in watched.firing and is_sure and is_explained:
                 told = gone_over(text, watched.firing) if key[0] == Outcome.RUN_DOWN else text
                 watched.firing[key] = since(picture, run.attempt)
                 why = self._causes.answer(run.name) if key[0] in EXPLAINED else None
@@ -212,6 +223,12 @@ def wanted_findings(picture: Picture) -> dict[Key, str]:
             ago = wording.duration(node.age_seconds)
             found[Outcome.WATCHER_SILENT, node.node] = f"the watcher on {node.node} fell silent {ago} ago"
     return found
+
+
+def _has_settled(watched: _Watched, key: Key, now: float) -> bool:
+    """Whether all that a dead run wrote was read: else its thread names another last step than every answer after."""
+    is_read = now - watched.last_step[1] >= SETTLE_SECONDS
+    return key[0] != Outcome.RUN_DOWN or is_read or watched.pending[key] >= MOST_SETTLING
 
 
 def _finding(run: Run, standing: Standing, key: Key, text: str, now: float, *, why: Diagnosis | None) -> Finding:

@@ -22,6 +22,7 @@ from handlers.messages.incident import RunFacts, root
 from handlers.messages.languages import speaking
 from handlers.messages.phrase import Phrase
 from handlers.messages.replies import reply
+from handlers.run_state import state_of
 from handlers.tongues import channel_language
 from registry import Registry
 from registry.errors import RegistryError
@@ -174,7 +175,8 @@ class Teller:
             found = await self._registry.runs.get(incident.run)
             if found is not None:
                 costs = costs_of(incident, found.world_size, now)
-                facts = replace(facts, world_size=found.world_size, costs=costs)
+                state = state_of(found, self._tracker.open_of(incident.run))
+                facts = replace(facts, world_size=found.world_size, costs=costs, state=state)
         return facts
 
     def _calls(self, incident: Incident) -> bool:

@@ -6,6 +6,7 @@ that are meant.
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from diagnosis.advice import advice_for as advice_for_category
@@ -32,11 +33,23 @@ _OTHERS_HOLD: Final = 0.25
 """Neither torch's nor free: from here on somebody else uses the GPU."""
 
 
-def next_steps(finding: Finding, *, ranks: int = 1, world_size: int | None = None) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What the finding does not tell itself."""
+
+    is_one_rank: bool = False
+    """One of many ranks alone shows it."""
+    is_down: bool = False
+    """The run does not live any more: there is nothing to stop, or to watch."""
+
+
+def next_steps(
+    finding: Finding, *, ranks: int = 1, world_size: int | None = None, is_down: bool = False
+) -> tuple[str, ...]:
     """What to do, at most three sentences; `ranks` is how many of `world_size` are concerned."""
     kind = _KINDS.get(finding.kind) or _KINDS.get(finding.details.get("category", ""))
     if kind is not None:
-        steps = kind(finding, _is_one_of_many(finding, ranks, world_size))
+        steps = kind(finding, _Scene(_is_one_of_many(finding, ranks, world_size), is_down))
     elif finding.details.get("next"):
         steps = [*finding.details["next"].splitlines(), *_resume(finding)]
     elif finding.kind in _PLAIN:
@@ -67,24 +80,28 @@ def _resume(finding: Finding, why: str = "") -> list[str]:
     return [f"Start again from the checkpoint of step {checkpoint}{why}."]
 
 
-def _keep_checkpoint(finding: Finding) -> str:
-    checkpoint = finding.details.get("checkpoint")
+def _keep_checkpoint(finding: Finding, *, is_down: bool) -> str:
+    checkpoint, good = finding.details.get("checkpoint"), finding.last_good_step
+    if is_down:
+        start = f"a checkpoint of step {whole(good)} or before" if good is not None else "a checkpoint from before it"
+        start = f"the checkpoint of step {checkpoint}" if checkpoint is not None else start
+        return f"Start again from {start}: weights that once were NaN never come back."
     if checkpoint is None:
         return "Stop the run soon: weights that once were NaN never come back, and every checkpoint from now on is bad."
     end = ", which rotation is about to delete" if "checkpoint_end" in finding.details else ""
     return f"Copy the checkpoint of step {checkpoint} to a safe place{end}. Then stop: NaN weights never come back."
 
 
-def _reported(finding: Finding, is_one_rank: bool) -> list[str]:
+def _reported(finding: Finding, scene: _Scene) -> list[str]:
     """The trainer stopped by itself: nothing is to be stopped any more."""
     again = "Run that step once more: the same rank again means its data or the code, another result means its GPU."
-    return [again, *_nonfinite(finding, is_one_rank)[1:], *_resume(finding)]
+    return [again, *_nonfinite(finding, scene)[1:], *_resume(finding)]
 
 
-def _nonfinite(finding: Finding, is_one_rank: bool) -> list[str]:
-    steps = [_keep_checkpoint(finding)]
+def _nonfinite(finding: Finding, scene: _Scene) -> list[str]:
+    steps = [_keep_checkpoint(finding, is_down=scene.is_down)]
     course = finding.details.get("lr_change", "unchanged")
-    if is_one_rank:
+    if scene.is_one_rank:
         steps.append("Only one rank shows it: suspect its GPU (Xid, ECC) or its data shard before the learning rate.")
     elif "→" in course:
         rates = course.split(" → ")
@@ -96,7 +113,7 @@ def _nonfinite(finding: Finding, is_one_rank: bool) -> list[str]:
     return steps
 
 
-def _overflow(finding: Finding, _: bool) -> list[str]:
+def _overflow(finding: Finding, _: _Scene) -> list[str]:
     return [
         "The gradients do not fit fp16 any more: look at the grad norm before the streak.",
         "Lower the learning rate or clip harder; bf16 needs no loss scale at all.",
@@ -104,30 +121,33 @@ def _overflow(finding: Finding, _: bool) -> list[str]:
     ]
 
 
-def _spike(finding: Finding, _: bool) -> list[str]:
+def _spike(finding: Finding, scene: _Scene) -> list[str]:
     if finding.details.get("since") == SINCE_RESUME:
-        return [*RESUMED]
+        return [*RESUMED[scene.is_down :]]
     checkpoint = finding.details.get("checkpoint")
     back = f"the checkpoint of step {checkpoint}" if checkpoint else "a checkpoint before it"
+    if scene.is_down:
+        return [f"Go on from {back} and skip the data of these steps."]
     return [
         "Watch it, do not stop yet: most spikes come back by themselves within some dozens of steps.",
         f"Not back after about 500 steps: go on from {back} and skip the data of these steps.",
     ]
 
 
-def _divergence(finding: Finding, _: bool) -> list[str]:
+def _divergence(finding: Finding, scene: _Scene) -> list[str]:
     if finding.details.get("since") == SINCE_RESUME:
-        return [*RESUMED]
+        return [*RESUMED[scene.is_down :]]
     checkpoint = finding.details.get("checkpoint")
     back = f"the checkpoint of step {checkpoint}" if checkpoint else "a checkpoint from before the loss left its best"
+    stop = "Stop: a loss that climbs and stays up does not come back by itself."
     return [
-        "Stop: a loss that climbs and stays up does not come back by itself.",
+        *([] if scene.is_down else [stop]),
         f"Go on from {back}, with a lower learning rate or past the data of these steps.",
         "Was it resumed lately? Check that optimizer state, schedule and data order came back too.",
     ]
 
 
-def _gpu_oom(finding: Finding, _: bool) -> list[str]:
+def _gpu_oom(finding: Finding, _: _Scene) -> list[str]:
     sizes = {name: _gib(finding.details.get(name, "")) for name in ("total", "free", "allocated", "unallocated")}
     total, allocated, unused, free = (sizes[name] for name in ("total", "allocated", "unallocated", "free"))
     steps = []
@@ -159,7 +179,7 @@ def _gpu_oom(finding: Finding, _: bool) -> list[str]:
     return [*steps, *_resume(finding)]
 
 
-def _killed(finding: Finding, _: bool) -> list[str]:
+def _killed(finding: Finding, _: _Scene) -> list[str]:
     node = _node(finding)
     if _NO_OOM_KILL in finding.details.get("more", ""):
         return [
@@ -173,7 +193,7 @@ def _killed(finding: Finding, _: bool) -> list[str]:
     ]
 
 
-def _host_oom(finding: Finding, _: bool) -> list[str]:
+def _host_oom(finding: Finding, _: _Scene) -> list[str]:
     return [
         f"`dmesg -T | grep -i oom` on {_node(finding)} names the process that was killed and the limit that was hit.",
         "Fewer loader workers, less prefetch, no offload; or a higher --mem or pod limit.",
@@ -181,7 +201,7 @@ def _host_oom(finding: Finding, _: bool) -> list[str]:
     ]
 
 
-def _rank_crash(finding: Finding, _: bool) -> list[str]:
+def _rank_crash(finding: Finding, _: _Scene) -> list[str]:
     code, own = finding.details.get("exit_code", ""), _row_advice(finding)
     if own and not code:
         return [*own, *_resume(finding, " once that is mended")]
@@ -191,7 +211,7 @@ def _rank_crash(finding: Finding, _: bool) -> list[str]:
     return [first, *_resume(finding, " once that is mended")]
 
 
-def _preempted(finding: Finding, _: bool) -> list[str]:
+def _preempted(finding: Finding, _: _Scene) -> list[str]:
     reason = finding.details.get("reason", "").upper()
     again = _resume(finding) or ["Start again from the newest checkpoint."]
     if "TIME LIMIT" in reason:
@@ -202,7 +222,7 @@ def _preempted(finding: Finding, _: bool) -> list[str]:
     ]
 
 
-def _collective(finding: Finding, _: bool) -> list[str]:
+def _collective(finding: Finding, _: _Scene) -> list[str]:
     """Unless the search for the cause has said more."""
     told = finding.details.get("next", "").splitlines()
     return told or [
@@ -247,7 +267,7 @@ def _gib(text: str) -> float | None:
     return None if found is None else float(found[1]) * _UNITS[found[2][0]]
 
 
-_Steps = Callable[[Finding, bool], list[str]]
+_Steps = Callable[[Finding, _Scene], list[str]]
 _KINDS: Final[Mapping[str, _Steps]] = {
     "nonfinite_loss": _nonfinite,
     "nonfinite_grad_norm": _nonfinite,

@@ -33,6 +33,8 @@ NAMED: Mapping[str, str] = {
 """Kind of finding or trouble → the state it means; other troubles that break a run mean that it crashed."""
 NOT_GOING_ON = frozenset({DOWN, CRASHED, STALLED, "preempted", "killed"})
 """States of a run that should train, and does not."""
+DEAD = (NOT_GOING_ON - {STALLED}) | {"ended", "finished"}
+"""States in which no process of the run is left to be stopped."""
 _CRASHES = BROKEN - NAMED.keys() - {Category.SLOWDOWN, Category.CHECKPOINT_FAILURE, Category.DISK_FULL}
 """Troubles that end a run wherever no step came after them."""
 _ORDER = (DOWN, CRASHED, "preempted", STALLED, UNHEARD)

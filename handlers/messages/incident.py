@@ -16,6 +16,7 @@ from handlers.messages.excerpts import telling
 from handlers.messages.phrase import NOTHING, Clause, Moment, Phrase, join, listed, say, with_code
 from handlers.messages.troubles import called, counted
 from handlers.names import typed
+from handlers.run_state import DEAD
 
 MOST_STEPS = 3
 MOST_CHANGES = 5
@@ -36,6 +37,8 @@ class RunFacts:
     costs: Costs | None = None
     earlier: Phrase = NOTHING
     """The same failure before, and what helped then."""
+    state: str = ""
+    """As `/runs` says it."""
 
 
 NO_FACTS = RunFacts()
@@ -264,7 +267,7 @@ def _next(incident: Incident, facts: RunFacts) -> list[Phrase]:
         steps.append(SAVE)
     else:
         ranks = max(1, len(incident.ranks))
-        known = next_steps(head, ranks=ranks, world_size=facts.world_size)
+        known = next_steps(head, ranks=ranks, world_size=facts.world_size, is_down=facts.state in DEAD)
         steps = [step.replace("`/stall`", stall) for step in known]
     return what_to_do(steps)
 

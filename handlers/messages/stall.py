@@ -11,7 +11,7 @@ from handlers.messages.causes import cause, missing, reasons, steps
 from handlers.messages.phrase import NOTHING, Clause, Phrase, and_more, join, say, with_code
 from handlers.messages.stall_rows import HEAD, telling_rows
 from handlers.messages.unseen import is_ordinary, unseen
-from handlers.run_state import NOT_GOING_ON, STALLED
+from handlers.run_state import DEAD
 from handlers.standing import Picture, is_lawful_pause
 
 MOST_NODES = 6
@@ -74,7 +74,7 @@ def sentence(run: str, picture: Picture, state: str = "", loudest: Severity | No
             return head + say("prints nothing that I can read as progress, so I cannot tell whether it is stalled.")
         case Outcome.WATCHER_SILENT if standing.step is not None:
             return head + say("is not fully watched: {text}.", text=Clause(standing.text))
-        case Outcome.STALLED if state in NOT_GOING_ON - {STALLED}:
+        case Outcome.STALLED if state in DEAD:
             # Nobody waits for it any more: the same word as `/runs` says.
             said = "stopped{at} ({state}), last progress {span} ago."
             return head + say(said, at=at, state=Clause(state), span=span) + _why(picture)

@@ -110,6 +110,31 @@ async def test_a_stall_whose_processes_die_goes_over_into_a_run_that_is_down(jud
     assert {one.text for one in over} == {"progress again, at step 101"}
 
 
+async def test_the_last_step_of_a_dead_run_is_told_once_it_is_read(judge, world):
+    """Its processes are gone before its watcher has read to the end: the thread names the step that /runs names."""
+    gone = [ProcessSample("n1", 7, 0.0, "python", "gone", rank=0)]
+    now = await world(quiet=1, step=429, processes=gone)
+    assert await judged(judge, now) == []
+    await world(quiet=0.5, step=434, processes=gone)
+
+    assert await judged(judge, now + 2) == []
+    (down,) = await judged(judge, now + 4)
+
+    assert (down.kind, down.step) == ("run_down", 434)
+    assert down.text.startswith("the run is down at step 434")
+
+
+async def test_a_log_that_grows_for_ever_does_not_hide_a_dead_run(judge, world):
+    """Somebody else may write it."""
+    gone = [ProcessSample("n1", 7, 0.0, "python", "gone", rank=0)]
+    said = []
+    for turn in range(20):
+        now = await world(quiet=1, step=429 + turn, processes=gone)
+        said += await judged(judge, now + 2 * turn)
+
+    assert [one.kind for one in said] == ["run_down"]
+
+
 async def test_nothing_is_over_while_nobody_looks(judge, world, registry, monkeypatch):
     """Its watcher left: the stall stays open, and the watcher's silence is said."""
     now = await world(quiet=60)

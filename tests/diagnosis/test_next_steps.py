@@ -1,5 +1,6 @@
 """What to do: at most three sentences, with the finding's own numbers."""
 
+import re
 from dataclasses import replace
 from itertools import combinations
 
@@ -10,6 +11,7 @@ from diagnosis.findings import Finding, Severity
 from diagnosis.instructions import is_said_by
 from diagnosis.next_steps import MOST, SAVE, next_steps
 from diagnosis.observations import Origin
+from diagnosis.resumed import SINCE_RESUME
 from diagnosis.signatures import ROWS
 
 
@@ -50,6 +52,25 @@ def test_a_known_checkpoint_comes_first_with_its_deadline():
     first, *_ = next_steps(finding("nonfinite_loss", step=61, checkpoint="40", checkpoint_end="keep-last-3 …"))
 
     assert first.startswith("Copy the checkpoint of step 40 to a safe place, which rotation is about to delete.")
+
+
+@pytest.mark.parametrize("checkpoint", [{}, {"checkpoint": "40"}])
+@pytest.mark.parametrize("since", [{}, {"since": SINCE_RESUME}])
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_nobody_is_told_to_stop_or_to_watch_what_is_down(kind, since, checkpoint):
+    """A run that died needs a place to start again from, not an end."""
+    for step in next_steps(finding(kind, step=61, **since, **checkpoint), is_down=True):
+        assert not re.search(r"(?i)\bstop\b|\bwatch it\b|from now on", step), step
+
+
+def test_a_run_that_is_down_starts_again_before_the_nan():
+    """From the checkpoint that is known, else from one before the last good step."""
+    bad = replace(finding("nonfinite_loss", step=61), last_good_step=60)
+
+    assert next_steps(bad, is_down=True)[0].startswith("Start again from a checkpoint of step 60 or before:")
+    assert next_steps(finding("nonfinite_loss", checkpoint="40"), is_down=True)[0].startswith(
+        "Start again from the checkpoint of step 40:"
+    )
 
 
 def test_a_learning_rate_that_moved_is_the_thing_to_mend():

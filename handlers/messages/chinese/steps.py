@@ -20,6 +20,19 @@ STEPS: Mapping[str, str] = MappingProxyType(
         "Stop the run soon: weights that once were NaN never come back, and every checkpoint from now on is bad": (
             "尽快停止任务：权重一旦变为 NaN 就无法恢复，此后的每个检查点都是坏的"
         ),
+        "Start again from a checkpoint of step {n} or before: weights that once were NaN never come back": (
+            "从第 {n} 步或更早的检查点重新开始：权重一旦变为 NaN 就无法恢复"
+        ),
+        "Start again from the checkpoint of step {n}: weights that once were NaN never come back": (
+            "从第 {n} 步的检查点重新开始：权重一旦变为 NaN 就无法恢复"
+        ),
+        "Start again from a checkpoint from before it: weights that once were NaN never come back": (
+            "从此前的检查点重新开始：权重一旦变为 NaN 就无法恢复"
+        ),
+        "Go on from the checkpoint of step {n} and skip the data of these steps": (
+            "从第 {n} 步的检查点继续，并跳过这些步的数据"
+        ),
+        "Go on from a checkpoint before it and skip the data of these steps": "从此前的检查点继续，并跳过这些步的数据",
         "Copy the checkpoint of step {n} to a safe place, which rotation is about to delete": (
             "把第 {n} 步的检查点复制到安全的地方，轮转即将删除它"
         ),

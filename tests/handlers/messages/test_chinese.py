@@ -111,6 +111,7 @@ def test_an_answer_about_a_log_is_chinese(name, tmp_path):
         told = list(told_in(diagnosis_answer(found.as_dict())))
         for finding in found.case.findings:
             steps = next_steps(finding, ranks=1, world_size=8)
+            steps += next_steps(finding, ranks=1, world_size=8, is_down=True)
             told += [Clause(text, has_code=True).plain for text in (*steps, *finding.changes, finding.rule)]
             told.append(Clause(wording.first_clause(finding.text)).plain)
         told += [

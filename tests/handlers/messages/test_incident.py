@@ -66,6 +66,17 @@ def test_the_root_answers_the_first_questions():
         assert said in words(message)
 
 
+@pytest.mark.parametrize(
+    ("state", "first"),
+    [("running", "Copy the checkpoint"), ("stalled", "Copy the checkpoint"), ("down", "Start again from the check")],
+)
+def test_nobody_is_told_to_stop_a_run_that_is_down(state, first):
+    """The root reads anew when the run has died."""
+    said = words(root(opened(NAN), RunFacts(state=state)))
+
+    assert f"What to do:\\n• {first}" in said
+
+
 def test_what_changed_stands_beside_its_lines_and_is_not_said_twice():
     """The learning rate is told once, old and new, with the step and the line."""
     moved = replace(
