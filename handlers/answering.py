@@ -9,6 +9,7 @@ from diagnosis.errors import Mistake
 from handlers.admission import not_done, record, refusal_for
 from handlers.authorise import authorise
 from handlers.command import Asked, Button, Command, Desk, Modal, Reply, Say, Shortcut, whisper
+from handlers.find_run import what_is_meant
 from handlers.messages import mistakes
 from registry.errors import RegistryError
 
@@ -40,7 +41,7 @@ async def answers(desk: Desk, asked_for: AskedFor, asked: Asked) -> AsyncIterato
             yield reply
     except Mistake as mistake:
         await not_done(desk, asked, action, asked_for.right)
-        yield whisper(mistakes.explain, mistake, asked_for, desk.prefix)
+        yield whisper(mistakes.explain, await what_is_meant(desk, mistake), asked_for, desk.prefix)
     except ChartFailed as failed:
         yield whisper(mistakes.sentence, str(failed))
     except RegistryError as away:

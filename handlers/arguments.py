@@ -44,11 +44,20 @@ class WrongWords(Mistake):
     """What was typed cannot be meant; the text says what can."""
 
 
+class TooManyNames(WrongWords):
+    """More names than are asked for; together they may be the one that is meant (`run 42`)."""
+
+    def __init__(self, text: str, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        super().__init__(text)
+
+
 def read_arguments(words: str, options: Sequence[Option] = (), *, most_names: int = 1) -> Arguments:
     """Names and options of a command; behind the name an option may stand without its dashes: `run42 last 2h`.
 
     Raises:
-        WrongWords: An unknown option, a missing value, too many names.
+        TooManyNames: One run is asked for, or none.
+        WrongWords: An unknown option, a missing value.
     """
     if len(words) > LONGEST_WORDS:
         raise WrongWords(f"That is longer than {LONGEST_WORDS} characters.")
@@ -76,7 +85,7 @@ def read_arguments(words: str, options: Sequence[Option] = (), *, most_names: in
     if len(names) > most_names:
         extra = visible(" ".join(names[most_names:]))
         hint = f" {quotes_hint(names)}" if most_names else ""
-        raise WrongWords(f"One run at a time: I do not know what to do with `{extra}`.{hint}")
+        raise TooManyNames(f"One run at a time: I do not know what to do with `{extra}`.{hint}", names)
     return Arguments(tuple(names), given)
 
 

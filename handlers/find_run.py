@@ -3,12 +3,17 @@
 from collections.abc import Sequence
 
 from diagnosis.errors import Mistake
+from handlers.arguments import TooManyNames
 from handlers.command import Asked, Desk
 from handlers.shown_runs import few_as_shown
 from registry import Run, UnknownRun
 from registry.errors import near_names
 
 MOST_NAMED = 5
+MOST_COUNTED = 1000
+"""Runs that are counted where only a few are named."""
+BETWEEN = ("", "-", "_", ".", " ")
+"""What people leave out, or put in, between the words of a run's name."""
 
 
 class NoSuchRun(Mistake):
@@ -24,8 +29,10 @@ class NoSuchRun(Mistake):
 class WhichRun(Mistake):
     """No run was named and there are several, or none."""
 
-    def __init__(self, known: tuple[str, ...]) -> None:
+    def __init__(self, known: tuple[str, ...], more: int = 0) -> None:
         self.known = known
+        self.more = more
+        """How many there are beside those."""
         super().__init__("Which run?")
 
 
@@ -38,9 +45,9 @@ async def find_run(desk: Desk, asked: Asked, name: str | None) -> Run:
     """
     wanted = name or asked.thread_run
     if wanted is None:
-        names = await desk.registry.runs.names(MOST_NAMED + 1)
+        names = await desk.registry.runs.names(MOST_COUNTED)
         if len(names) != 1:
-            raise WhichRun(tuple(names[:MOST_NAMED]))
+            raise WhichRun(tuple(names[:MOST_NAMED]), max(0, len(names) - MOST_NAMED))
         wanted = names[0]
     return await named_run(desk, wanted)
 
@@ -58,6 +65,18 @@ async def named_run(desk: Desk, name: str) -> Run:
         known = await desk.registry.runs.names(200)
         near = await _near(desk, near_names(name[:100], known))
         raise NoSuchRun(name[:60], near, tuple(known[:MOST_NAMED])) from wrong
+
+
+async def what_is_meant(desk: Desk, mistake: Mistake) -> Mistake:
+    """Several names may be the words of one run's name: `run 42`."""
+    if not isinstance(mistake, TooManyNames):
+        return mistake
+    whole = dict.fromkeys(between.join(mistake.names) for between in BETWEEN)
+    found = {run.name for run in await desk.registry.runs.many([*whole, *mistake.names])}
+    joined = [name for name in whole if name in found]
+    if not joined or found.issuperset(mistake.names):
+        return mistake
+    return NoSuchRun(" ".join(mistake.names), await _near(desk, joined), ())
 
 
 async def _near(desk: Desk, names: Sequence[str]) -> tuple[Run, ...]:

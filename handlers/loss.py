@@ -10,7 +10,7 @@ from charts import Look as Paper
 from charts import draw_loss
 from charts.table import to_csv
 from diagnosis.series import RunSeries
-from handlers.arguments import Arguments, Option, WrongWords, quotes_hint, read_arguments
+from handlers.arguments import Arguments, Option, TooManyNames, WrongWords, quotes_hint, read_arguments
 from handlers.around import changes_to_tell
 from handlers.command import Asked, Command, Desk, Reply, Say, Upload, whisper
 from handlers.find_run import find_run, named_run
@@ -82,6 +82,7 @@ def read_words(words: str) -> Arguments:
     """Run and options; behind the run a bare `41000..41300` means the steps, a bare `grad_norm` the metric.
 
     Raises:
+        TooManyNames: Several runs.
         WrongWords: What was typed cannot be meant.
     """
     given = read_arguments(words, OPTIONS, most_names=3)
@@ -90,7 +91,7 @@ def read_words(words: str) -> Arguments:
     names = tuple(name for name in given.names if name not in (*ranges, *metrics))
     if len(names) > 1:
         both = f"both on one chart: `{names[0]} --vs {names[1]}`."
-        raise WrongWords(f"One run at a time; {both} {quotes_hint(names)}")
+        raise TooManyNames(f"One run at a time; {both} {quotes_hint(names)}", names)
     if len(ranges) > 1 or (ranges and given.has("steps")):
         raise WrongWords("One range of steps at a time: `--steps 41000..41300`.")
     if len(metrics) > 1 or (metrics and given.has("metric")):

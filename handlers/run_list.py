@@ -143,11 +143,11 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "eta": (*_STATE, "total_steps", "last_step", "step_seconds"),
 }
 _Key = Callable[[Run], tuple[float | str, ...]]
-_STATES = ("stalled", "down", "crashed", "unheard", "running", "unknown", "killed", "preempted", "ended", "finished")
+STATES = ("stalled", "down", "crashed", "unheard", "running", "unknown", "killed", "preempted", "ended", "finished")
 
 
 def _by_state(run: Run) -> tuple[float | str, ...]:
-    return (_STATES.index(run.state) if run.state in _STATES else len(_STATES), run.name.lower())
+    return (STATES.index(run.state) if run.state in STATES else len(STATES), run.name.lower())
 
 
 _KEYS: Mapping[str, Callable[[Mapping[str, int], float], _Key]] = {

@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from handlers.arguments import read_arguments
+from handlers.arguments import Arguments, TooManyNames, WrongWords, read_arguments
 from handlers.command import Asked, Command, Desk, Reply, Say
 from handlers.kept import closed_by_people, kept_of
+from handlers.messages.escaping import visible
 from handlers.messages.runs import runs_answer
-from handlers.run_list import FRESH_SECONDS, OPTIONS, Listing, Page, page_of, read_listing
+from handlers.names import typed
+from handlers.run_list import FRESH_SECONDS, OPTIONS, STATES, Listing, Page, page_of, read_listing
 from handlers.shown_runs import as_shown
 from registry import Run
 from registry.runs import Runs
@@ -18,9 +20,27 @@ MOST_RUNS = 10_000
 
 async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
     """One table."""
-    given = read_arguments(asked.words, OPTIONS, most_names=0)
-    page, incidents, now = await look(desk, read_listing(given))
+    page, incidents, now = await look(desk, read_listing(_read_words(desk, asked.words)))
     yield Say(runs_answer(page, incidents, now))
+
+
+def _read_words(desk: Desk, words: str) -> Arguments:
+    """Options; a bare state (`crashed`) is the one that is wanted.
+
+    Raises:
+        WrongWords: What was typed cannot be meant; one run has commands of its own.
+    """
+    try:
+        return read_arguments(words, OPTIONS, most_names=0)
+    except TooManyNames as several:
+        one, *others = several.names
+        if others:
+            raise
+        if one.lower() in STATES:
+            return read_arguments(words.replace(one, f"--state {one}", 1), OPTIONS, most_names=0)
+        name = typed(visible(one))
+        loss, stall = desk.command("loss"), desk.command("stall")
+        raise WrongWords(f"That lists all runs. For one run: `{loss} {name}`, or `{stall} {name}`.") from several
 
 
 async def look(desk: Desk, listing: Listing) -> tuple[Page, Counter[str], float]:

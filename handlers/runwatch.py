@@ -8,6 +8,7 @@ from diagnosis.errors import Mistake
 from handlers.admission import admitted, not_done
 from handlers.arguments import WrongWords, first_word
 from handlers.command import Asked, Command, Desk, Reply, Say, whisper
+from handlers.find_run import what_is_meant
 from handlers.messages import mistakes
 from handlers.messages.help import help_answer
 from handlers.subjects import checklist, digest, incidents, language, limits, patience, people, quiet, report, routes
@@ -41,7 +42,7 @@ def make(others: Sequence[Command]) -> Command:
         except Mistake as mistake:
             await not_done(desk, about, subject.name, subject.right)
             said = replace(command, name=f"{command.name} {subject.name}", usage=subject.usage)
-            yield whisper(mistakes.explain, mistake, said, desk.prefix)
+            yield whisper(mistakes.explain, await what_is_meant(desk, mistake), said, desk.prefix)
 
     command = Command(
         name="runwatch",

@@ -5,7 +5,7 @@ from diagnosis.errors import Mistake
 from handlers.command import Command
 from handlers.find_run import NoSuchRun, WhichRun
 from handlers.messages.blocks import Message, message
-from handlers.messages.phrase import NOTHING, OR, Clause, Phrase, join, listed, say, with_code
+from handlers.messages.phrase import NOTHING, OR, Clause, Phrase, join, listed, number_of, say, with_code
 from handlers.names import typed
 from registry import Run
 
@@ -46,7 +46,11 @@ def which_run(mistake: WhichRun, asked_for: object, prefix: str) -> Phrase:
     name = asked_for.name if isinstance(asked_for, Command) else "loss"
     names = listed((say("`{name}`", name=run) for run in mistake.known), OR)
     example = say("`/{prefix}{name} {run}`", prefix=prefix, name=name, run=typed(mistake.known[0]))
-    return say("Which run: {names}? For example {example}.", names=names, example=example)
+    first = say("Which run: {names}? For example {example}.", names=names, example=example)
+    if not mistake.more:
+        return first
+    one, many = "There is {n} more: `/{prefix}runs` lists all.", "There are {n} more: `/{prefix}runs` lists all."
+    return join([first, number_of(mistake.more, one, many, prefix=prefix)], " ")
 
 
 def no_runs() -> Phrase:

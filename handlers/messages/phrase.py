@@ -217,7 +217,11 @@ def listed(items: Iterable[Phrase], last: str = "{before} and {last}") -> Phrase
     kept = [item for item in items if item]
     if len(kept) < 2:
         return kept[0] if kept else NOTHING
-    return say(last, before=join(kept[:-1], ", "), last=kept[-1])
+    before = kept[0]
+    for item in kept[1:-1]:
+        # A comma between items is another one in Chinese than a comma between clauses.
+        before = say("{before}, {next}", before=before, next=item)
+    return say(last, before=before, last=kept[-1])
 
 
 OR = "{before} or {last}"

@@ -98,7 +98,7 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         " on {at}": "（{at}）",
         " ({link})": "（{link}）",
         "({link})": "（{link}）",
-        "`{name}` ({state})": " `{name}` （{state}）",
+        "`{name}` ({state})": "`{name}` （{state}）",
         # Stall.
         " at step {step}": "（第 {step} 步）",
         "pauses lawfully ({phase}){at}, last progress {span} ago; that is no stall.": (

@@ -60,6 +60,11 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "A name with spaces needs quotes: `{words}`": "带空格的名称需要引号： `{words}`",
         "That is longer than {n} characters": "超过 {n} 个字符",
         "One run at a time: I do not know what to do with `{extra}`": "一次只能一个任务：我不知道如何处理 `{extra}`",
+        "That lists all runs. For one run: `{loss} {name}`, or `{stall} {name}`": (
+            "那会列出所有任务。单个任务用 `{loss} {name}` 或 `{stall} {name}`"
+        ),
+        "That lists all runs": "那会列出所有任务",
+        "For one run: `{loss} {name}`, or `{stall} {name}`": "单个任务用 `{loss} {name}` 或 `{stall} {name}`",
         "One run at a time; both on one chart: `{words}`": "一次只能一个任务；两个画在一张图上： `{words}`",
         "One range of steps at a time: `--steps 41000..41300`": "一次只能一个步数范围： `--steps 41000..41300`",
         "One metric at a time: `--metric grad_norm`": "一次只能一个指标： `--metric grad_norm`",

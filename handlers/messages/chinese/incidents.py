@@ -164,7 +164,9 @@ INCIDENTS: Mapping[str, str] = MappingProxyType(
         "No run `{name}`.": "没有名为 `{name}` 的任务。",
         "Did you mean {runs}?": "你是指 {runs} 吗？",
         "I know {names}; `/{prefix}runs` lists all.": "我知道 {names}； `/{prefix}runs` 列出全部。",
-        "Which run: {names}? For example {example}.": "哪个任务：{names}？例如 {example}。",
+        "Which run: {names}? For example {example}.": "哪个任务： {names} ？例如 {example} 。",
+        "There is {n} more: `/{prefix}runs` lists all.": "还有 {n} 个： `/{prefix}runs` 列出全部。",
+        "There are {n} more: `/{prefix}runs` lists all.": "还有 {n} 个： `/{prefix}runs` 列出全部。",
         "That failed on my side, not yours; it is in my log. `runwatch doctor` checks what may be wrong.": (
             "是我出错了，不是你；详情在我的日志里。 `runwatch doctor` 可检查原因。"
         ),

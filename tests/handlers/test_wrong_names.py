@@ -1,0 +1,75 @@
+"""A name that is not quite one, or stands where none is asked for, is answered with what is meant."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from handlers.arguments import TooManyNames, WrongWords, read_arguments
+from handlers.find_run import NoSuchRun, WhichRun, find_run, what_is_meant
+from handlers.loss import COMMAND, read_words
+from handlers.messages.mistakes import explain
+from handlers.runs import _read_words
+
+
+@pytest.fixture
+def desk(registry):
+    return SimpleNamespace(registry=registry, command=lambda name: f"/rw-{name}", prefix="rw-")
+
+
+@pytest.mark.parametrize("read", [read_arguments, read_words])
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("run 42", ["run42", "run40"], ["run42"]),
+        ("run 42", ["run-42", "run_42"], ["run-42", "run_42"]),
+        ("llama 7b v2", ["llama-7b-v2"], ["llama-7b-v2"]),
+        ("my run", ["my run"], ["my run"]),
+        ("run42 run40", ["run42", "run40", "run42run40"], None),
+        ("run 43", ["run42"], None),
+    ],
+)
+async def test_words_that_together_are_a_run_are_taken_for_it(desk, registry, read, case):
+    """On a phone a blank is quickly typed; two runs that both exist stay two."""
+    typed, known, meant = case
+    for name in known:
+        await registry.runs.see(name)
+    with pytest.raises(TooManyNames) as wrong:
+        read(typed)
+
+    told = await what_is_meant(desk, wrong.value)
+
+    if meant is None:
+        assert told is wrong.value
+    else:
+        assert isinstance(told, NoSuchRun)
+        assert [run.name for run in told.near] == meant
+        assert f"No run `{typed}`. Did you mean `{meant[0]}` (running)" in explain(told, COMMAND, "").text
+
+
+@pytest.mark.parametrize(("count", "more"), [(3, ""), (5, ""), (6, "There is 1 more: `/rw-runs`"), (9, "There are 4")])
+async def test_a_command_without_a_name_says_how_many_more_there_are(desk, registry, count, more):
+    """Five are named; nobody thinks that these are all."""
+    for number in range(count):
+        await registry.runs.see(f"run{number}")
+    with pytest.raises(WhichRun) as which:
+        await find_run(desk, SimpleNamespace(thread_run=None), None)
+
+    text = explain(which.value, COMMAND, "rw-").text
+
+    assert text.count("`run") == min(count, 5)
+    assert more in text
+    assert ("more" in text) is bool(more)
+
+
+def test_the_list_of_runs_sends_one_name_to_its_own_commands(desk):
+    """`/runs run42` is no failure of the asker's."""
+    with pytest.raises(WrongWords, match="For one run: `/rw-loss run42`, or `/rw-stall run42`"):
+        _read_words(desk, "run42")
+    with pytest.raises(TooManyNames):
+        _read_words(desk, "run42 run43")
+
+
+@pytest.mark.parametrize("typed", ["crashed", "Crashed", "--sort name crashed", "state crashed"])
+def test_a_bare_state_is_the_one_that_is_wanted(desk, typed):
+    """As people type it."""
+    assert _read_words(desk, typed).options["state"].lower() == "crashed"
