@@ -16,8 +16,12 @@ _SOURCE = re.compile(
 _DISTRIBUTED = ("torch/distributed/", "gloo", "torch/nn/parallel/distributed")
 _TEARDOWN = ("destroy_process_group", "_shutdown_workers", "__del__", "atexit", "_exit_function", "shutdown")
 _LAUNCHERS = ("torch/distributed/elastic", "torch/distributed/run.py", "torch/distributed/launcher", "bin/torchrun",
-              "accelerate/commands", "deepspeed/launcher", "torch/distributed/launch.py", "multiprocessing/spawn.py",
+              "accelerate/commands", "deepspeed/launcher", "torch/distributed/launch.py",
               "bin/accelerate", "bin/deepspeed")  # fmt: skip
+_RECORDS = "elastic/multiprocessing/errors/__init__.py"
+"""The frame that torch's `@record` puts around anybody's main function."""
+_SPAWNERS = ("multiprocessing/spawn.py",)
+"""A launcher only where it raised itself: the same file is the outermost frame of what its child ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,9 @@ class Raised:
     @property
     def is_launcher(self) -> bool:
         """A launcher's own traceback: it only reports that a worker failed."""
-        return any(part in frame.path for frame in self.frames[:3] for part in _LAUNCHERS)
+        has_spawned = any(part in frame.path for frame in self.frames[-1:] for part in _SPAWNERS)
+        outermost = [frame for frame in self.frames if _RECORDS not in frame.path][:3]
+        return has_spawned or any(part in frame.path for frame in outermost for part in _LAUNCHERS)
 
     @property
     def is_communication(self) -> bool:

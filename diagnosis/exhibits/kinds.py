@@ -16,10 +16,12 @@ _FAULTHANDLER = re.compile(r"\A(?:Thread|Current thread) 0x[0-9a-f]{1,16} ")
 _KERNEL_LINE = re.compile(
     r"^(?:<\d{1,3}>)?\[\s{0,8}\+?\d{1,9}\.\d{6}\] |"
     r"^\[[A-Z][a-z]{2} [A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d \d{4}\] |"
-    r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[,.]\d{6}[+-]\d\d:\d\d |"
+    r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d,\d{6}[+-]\d\d:\d\d |"
     r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d) \S{1,80} kernel: |"
     r"^\S{1,40}\s{1,2}\d{1,2} \d\d:\d\d:\d\d \S{1,80} kernel: "
 )
+_TRAINS = re.compile(r"(?i)(?:\bloss\b|\bstep|\biter(?:ation)?\b)[^\n]{0,20}\d")
+"""A line that the kernel did not write, whatever its stamp looks like."""
 _KERNEL_WORDS = re.compile(r"^\[\s{0,8}\+?\d{1,9}\.\d{1,9}\] |\bNVRM: |\bkernel: |\bamdgpu \d", re.MULTILINE)
 """What a file says that is called a kernel log, however its stamps were cut."""
 _KERNEL_NAME = re.compile(r"dmesg|kern(?:el)?[._-]?log|kmsg")
@@ -136,6 +138,8 @@ def _json_kind(text: str) -> str | None:
         return None  # one JSON object per line: a log
     if ('"wchan"' in text or '"cpu_times"' in text) and ('"status"' in text or '"state"' in text):
         return "process_state"
+    if '"OOMKilled"' in text or ('"apiVersion"' in text and '"kind"' in text):
+        return "scheduler"
     if '"sha256"' in text or '"manifest"' in text:
         return "manifest"
     return None
@@ -155,7 +159,7 @@ def _text_kind(text: str, name: str) -> str:
         return "scheduler"
     if is_ras(text):
         return "nccl_ras"
-    kernel = sum(_KERNEL_LINE.match(line) is not None for line in lines)
+    kernel = sum(_KERNEL_LINE.match(line) is not None and _TRAINS.search(line) is None for line in lines)
     if kernel * 2 > len(lines) or (_KERNEL_NAME.search(name) and _KERNEL_WORDS.search(text)):
         return "kernel_log"
     if _CGROUP.search(text) and not re.search(r"loss|step", text):

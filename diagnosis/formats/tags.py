@@ -1,6 +1,7 @@
 """A rank that a line names in its own head: `INFO [rank3] step 5`, `[Rank 0] step=10`, `rank: 3, epoch: 0`.
 
-icefall writes rank and world size behind the place in the code: `[train.py:900] (3/8) Epoch 1`.
+icefall writes rank and world size behind the place in the code: `[train.py:900] (3/8) Epoch 1`, Composer rank,
+pid and thread in front: `rank3[4711][MainThread]: INFO`.
 """
 
 import re
@@ -10,7 +11,7 @@ from diagnosis.formats.line_format import Token
 _HEAD = 160
 _RANK = re.compile(
     r"\[[Rr][Aa][Nn][Kk][ :_=-]?(\d{1,6})(?:/\d+)?\]|(?<![\w-])[Rr]ank[:=] ?(\d{1,6})(?![\w.])"
-    r"|\.py:\d+\] \((\d{1,6})/\d{1,6}\) "
+    r"|\.py:\d+\] \((\d{1,6})/\d{1,6}\) |(?<![\w-])rank(\d{1,6})\[\d{1,10}\]\["
 )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from diagnosis.case import Case, CaseFile
 from diagnosis.log_facts import LogFacts, Sighting
-from diagnosis.observations import Category, Role
+from diagnosis.observations import Category, Phase, Role
 from diagnosis.root_cause.cluster import Cluster, host_of
 from diagnosis.root_cause.timeline import Timeline
 from diagnosis.signatures import ROWS, Tier
@@ -30,6 +30,9 @@ TEARDOWN_TYPES = (
 )  # fmt: skip
 """Exceptions that only say that somebody else is gone."""
 _ENDS_A_RANK = frozenset({"remote_data_error"})
+_OF_LAUNCHERS = frozenset({"wrapper_killed"})
+"""Rows whose line a launcher's own traceback ends with."""
+_ENDS_A_PROCESS = frozenset({Category.GPU_OOM, Category.RANK_CRASH})
 _HARD = frozenset({Category.GPU_HARDWARE, Category.DISK_FULL, Category.CHECKPOINT_FAILURE, Category.GPU_OOM,
                    Category.HOST_OOM, Category.STORAGE_STALL, Category.NODE_LOST})  # fmt: skip
 
@@ -96,8 +99,9 @@ def causes(case: Case, cluster: Cluster, timeline: Timeline, role: Role = Role.R
 
 
 def _without_consequences(groups: Iterable[Cause]) -> list[Cause]:
-    """A device-side assert that the NaN check of a collective raised is that check's."""
+    """A device-side assert is the NaN check's that raised it; who waited for a start, waited for those that failed."""
     found = list(groups)
+    found = [cause for cause in found if not any(_kept_it_from_starting(other, cause) for other in found)]
     checks = {
         (item.file.path, item.sighting.attempt)
         for cause in found
@@ -109,6 +113,16 @@ def _without_consequences(groups: Iterable[Cause]) -> list[Cause]:
         for cause in found
         if cause.first.name != "device_assert" or (cause.first.file.path, cause.first.sighting.attempt) not in checks
     ]
+
+
+def _kept_it_from_starting(other: Cause, cause: Cause) -> bool:
+    """Whether one is a rank's own failure, and the other only the wait of the ranks that it left alone."""
+    if cause.category is not Category.INIT_TIMEOUT or other.category in {Category.INIT_TIMEOUT, Category.PREEMPTED}:
+        return False
+    one, two = other.first, cause.first
+    if one.file is two.file and one.rank == two.rank:
+        return one.sighting.order < two.sighting.order
+    return one.time is None or two.time is None or one.time <= two.time + SAME_MOMENT
 
 
 def candidates(case: Case, cluster: Cluster, roles: Iterable[Role] = (Role.ROOT,)) -> Iterator[Candidate]:
@@ -212,7 +226,11 @@ def _is_noise(found: Candidate, timeline: Timeline) -> bool:
         return True  # a later attempt of the same log went on
     if found.file.kind == "kernel_log" and _is_stale(sighting.symptom.time, timeline.first_time):
         return True
+    if _is_of_another_run(found, timeline) or _went_on_to_the_end(found):
+        return True
     raised = sighting.raised
+    if found.name in _OF_LAUNCHERS:
+        return timeline.is_finished()
     if raised is not None and (raised.is_launcher or (raised.is_chained and _follows_better(found))):
         return True
     if found.name == "python_exception":
@@ -222,6 +240,30 @@ def _is_noise(found: Candidate, timeline: Timeline) -> bool:
         if kind in TEARDOWN_TYPES or (raised is not None and raised.is_communication):
             return True
     return timeline.is_finished() and found.category not in _HARD
+
+
+def _is_of_another_run(found: Candidate, timeline: Timeline) -> bool:
+    """Its log ended more than a day before the first step of another one: what is left of an earlier run."""
+    last = found.log.last_time
+    return found.file.kind != "kernel_log" and any(
+        _is_stale(last, first) for log, first in timeline.first_times if log is not found.log
+    )
+
+
+def _went_on_to_the_end(found: Candidate) -> bool:
+    """The same process said later that its training is over: it survived the words, or only printed them."""
+    sighting = found.sighting
+    facts = found.log.ranks.get(sighting.symptom.origin.rank)
+    return (
+        found.file.kind != "kernel_log"
+        and sighting.symptom.category in _ENDS_A_PROCESS
+        and facts is not None
+        and any(
+            passage.mark.phase is Phase.FINISHED and passage.attempt == sighting.attempt
+            for passage in facts.marks
+            if passage.order > sighting.order
+        )
+    )
 
 
 def _is_stale(time: float | None, first: float | None) -> bool:

@@ -7,19 +7,24 @@ from datetime import UTC, datetime
 
 from diagnosis.case import Case, CaseFile
 from diagnosis.log_facts import ElasticFailure, LogFacts, Sighting
-from diagnosis.observations import Category, Evidence
+from diagnosis.observations import Category, Evidence, Role
 from diagnosis.root_cause.cluster import Cluster
-from diagnosis.root_cause.errors import SAME_MOMENT, candidate
-from diagnosis.root_cause.lead import LOW, MEDIUM, Lead, few, said
+from diagnosis.root_cause.errors import SAME_MOMENT, Candidate, candidate
+from diagnosis.root_cause.lead import LOW, MEDIUM, Lead, few, said, short
 from diagnosis.root_cause.timeline import Timeline
 from diagnosis.root_cause.waits import Waits
 from diagnosis.signatures import ROWS
 from diagnosis.signatures.exit_codes import meaning_of
 
 LAUNCHERS = ("elastic_worker_failed", "launcher_exit", "supervisor_child_failed", "srun_task_exited", "mpi_abort",
-             "composer_rank_exit", "script_exit", "batch_exit")  # fmt: skip
+             "composer_rank_exit", "script_exit", "batch_exit", "launcher_rank_ended", "hydra_end",
+             "kubernetes_exit")  # fmt: skip
+_NAMING = frozenset({"elastic_worker_failed", "mpi_abort", "composer_rank_exit", "launcher_rank_ended", "hydra_end"})
+"""Rows that tell which rank ended."""
 _OF_THE_JOB = frozenset({"script_exit", "batch_exit"})
 """Rows that tell how the whole ended: torchrun's summary says more."""
+_GRAVE = frozenset({Category.GPU_OOM, Category.HOST_OOM, Category.GPU_HARDWARE, Category.DISK_FULL})
+"""What a script rarely survives, even where steps seem to follow."""
 _ASKED = {0, -signal.SIGTERM, 128 + signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGINT}
 _ABORTED = {-signal.SIGABRT, 128 + signal.SIGABRT}
 _NAMES = {"Killed": -9, "Segmentation fault": -11, "Terminated": -15, "Bus error": -7, "Aborted": -6}
@@ -62,12 +67,29 @@ def launcher_lead(case: Case, cluster: Cluster, timeline: Timeline, waits: Waits
         lead.confidence = LOW
         return lead
     _weigh_others(lead, first, case)
+    held = _held_back(first, cluster) if first.code == 1 else None
+    if held is not None:
+        symptom = held.sighting.symptom
+        lead.category, lead.evidence, lead.signature = symptom.category, symptom.evidence, symptom.signature
+        lead.because.insert(0, said(symptom.evidence, short(symptom.evidence.text.strip())))
+        lead.because.append("every step stands below it: a full buffer was printed when the process ended")
+        lead.next.insert(0, ROWS[symptom.signature].advice)
     doubt = _doubt(first, ends)
     if doubt:
         lead.because.append(doubt)
         lead.rank = lead.local_rank = lead.node = None
         lead.suspects, lead.confidence = (), LOW
     return lead
+
+
+def _held_back(end: End, cluster: Cluster) -> Candidate | None:
+    """What ended the process, where its steps were printed late: errors are printed at once, lines of steps are not."""
+    for item in end.log.sightings:
+        symptom = item.symptom
+        is_grave = symptom.role is Role.ROOT and symptom.category in _GRAVE and item.raised is not None
+        if is_grave and item.attempt == end.log.attempt and not item.steps_before and item.order < end.order:
+            return candidate(item, end.file, end.log, cluster)
+    return None
 
 
 def _doubt(first: End, ends: list[End]) -> str:
@@ -92,12 +114,17 @@ def _ends(case: Case, cluster: Cluster) -> Iterator[End]:
         if len(_roots(log)) > 1:
             yield from (_of_summary(entry, file, log, cluster) for entry in _roots(log))
             continue
-        told = [item for item in log.all_of(*LAUNCHERS) if item.attempt == log.attempt]
+        told = [item for item in log.all_of(*LAUNCHERS) if item.attempt == log.attempt and _is_end(item, log)]
         own = [item for item in told if _code(item) not in _ASKED]
         if own and not (_roots(log) and {item.symptom.signature for item in told} <= _OF_THE_JOB):
             yield _of_row(own[0], file, log, cluster)
         elif not told or own:
             yield from (_of_summary(entry, file, log, cluster) for entry in _roots(log)[:1])
+
+
+def _is_end(item: Sighting, log: LogFacts) -> bool:
+    """A pod that was started again shows its last exit too; only a failed one ended with it."""
+    return item.symptom.signature != "kubernetes_exit" or bool(log.all_of("kubernetes_failed"))
 
 
 def _of_row(item: Sighting, file: CaseFile, log: LogFacts, cluster: Cluster) -> End:
@@ -106,12 +133,24 @@ def _of_row(item: Sighting, file: CaseFile, log: LogFacts, cluster: Cluster) -> 
     name = item.symptom.signature
     if name == "mpi_abort" and fields.get("rank", fields.get("rank2", "")).isdecimal():
         rank = int(fields.get("rank", fields.get("rank2", "0")))
+    if name == "hydra_end":
+        rank, node = _place_above(item, log) or (rank, node)
     roots = _roots(log)
     if name == "elastic_worker_failed" and len(roots) == 1 and roots[0].rank is not None:
         rank, node = roots[0].rank, cluster.node_of(roots[0].rank, file)
-    elif name not in {"elastic_worker_failed", "mpi_abort", "composer_rank_exit"}:
+    elif name not in _NAMING:
         rank = None
     return End(file, log, name, item.symptom.evidence, _code(item), item.time, item.order, rank, node, item)
+
+
+def _place_above(item: Sighting, log: LogFacts) -> tuple[int | None, str] | None:
+    """Hydra prints rank, pid and host on the line above the code or the signal."""
+    line = item.symptom.evidence.line or 0
+    for place in log.all_of("hydra_place"):
+        if line - (place.symptom.evidence.line or 0) == 1:
+            fields = place.symptom.fields
+            return (int(fields["rank"]) if "rank" in fields else None), fields["node"]
+    return None
 
 
 def _of_summary(entry: ElasticFailure, file: CaseFile, log: LogFacts, cluster: Cluster) -> End:

@@ -9,13 +9,13 @@ from diagnosis.root_cause.cluster import Cluster, is_same_node
 from diagnosis.root_cause.errors import DATED, Candidate, Cause, candidate
 from diagnosis.root_cause.lead import said, short
 
-CONFIRMING = ("kernel_oom_kill", "kernel_oom_constraint", "slurm_oom", "srun_task_oom", "batch_memory_limit",
-              "kubernetes_oom", "ray_memory_threshold", "ray_workers_oom")  # fmt: skip
+CONFIRMING = ("kernel_oom_kill", "kernel_oom_constraint", "user_space_oom_kill", "slurm_oom", "srun_task_oom",
+              "batch_memory_limit", "kubernetes_oom", "ray_memory_threshold", "ray_workers_oom")  # fmt: skip
 """Rows that prove that the host ran out of memory, the strongest first."""
 
 
 LAUNCHERS_WORD = frozenset(
-    {"elastic_worker_failed", "launcher_exit", "shell_killed", "composer_rank_exit", "script_exit"}
+    {"elastic_worker_failed", "launcher_exit", "shell_killed", "composer_rank_exit", "script_exit", "wrapper_killed"}
 )
 """Rows that show how a process ended, and nothing of why."""
 

@@ -13,7 +13,7 @@ from diagnosis.root_cause.timeline import Timeline
 from diagnosis.signatures import ROWS
 
 NETWORK = ("nccl_socket_error", "ib_completion", "nccl_peer_closed", "nccl_async_error", "nccl_remote_error",
-           "ofi_failed", "ucx_retries", "nccl_error_raised", "nccl_error_kind")  # fmt: skip
+           "ofi_failed", "ucx_retries", "hccl_link_error", "nccl_error_raised", "nccl_error_kind")  # fmt: skip
 SILENT_BEFORE = 60.0
 """Seconds by which a node's log ends before all others' to be called silent."""
 
@@ -104,7 +104,13 @@ def _named_peer(found: list[Candidate]) -> tuple[str | None, Evidence, str] | No
     by_host: Counter[str] = Counter()
     for item in found:
         peer = item.sighting.symptom.fields.get("peer")
-        if peer and item.name in {"nccl_peer_closed", "ib_completion", "nccl_socket_error", "ofi_failed"}:
+        if peer and item.name in {
+            "nccl_peer_closed",
+            "ib_completion",
+            "nccl_socket_error",
+            "ofi_failed",
+            "hccl_link_error",
+        }:
             by_peer[_host_in(peer)].append(item)
             host = item.sighting.symptom.fields.get("host")
             if host:

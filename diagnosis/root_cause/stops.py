@@ -17,7 +17,7 @@ OWN = ("checkpoint_unexpected_pos", "loader_worker_exited", "remote_data_error",
 OTHERS = ("store_unreachable", "store_waits_for_rank0", "hccl_connect_timeout", "rendezvous_lost", "ray_worker_died",
           "ray_task_failed",
           "store_connection_lost", "coordination_ended", "nccl_error_raised", "nccl_error_kind",
-          "hccl_call_failed", "python_aborted")  # fmt: skip
+          "hccl_call_failed", "python_aborted", "gloo_peer_closed")  # fmt: skip
 """Rows that may be all there is, but speak of somebody else."""
 _BELOW = 10
 """Lines below `ActorDiedError` on which Ray says where the actor was."""

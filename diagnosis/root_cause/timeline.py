@@ -42,6 +42,12 @@ class Timeline:
         return min((time for time in told if time is not None), default=None)
 
     @property
+    def first_times(self) -> list[tuple[LogFacts, float]]:
+        """When each log told its first step, where it told the time."""
+        told = [(log, log.first_told.time) for _, log in self._logs if log.first_told is not None]
+        return [(log, time) for log, time in told if time is not None]
+
+    @property
     def last_time(self) -> float | None:
         """The newest time in any log."""
         times = [time for _, log in self._logs for time in (log.last_time, log.heard_at) if time is not None]

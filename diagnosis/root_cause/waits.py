@@ -111,7 +111,7 @@ def hints(waits: Waits, case: Case, cluster: Cluster) -> Iterator[Hint]:
     yield from _outright(case, cluster)
     yield from _behind(waits)
     yield from _odd_collective(waits)
-    missing = _missing(waits, cluster) if not _is_cut(waits, case) else None
+    missing = _missing(waits, case, cluster) if not _is_cut(waits, case) else None
     if missing is not None:
         yield missing
     left = _left_first(case, cluster)
@@ -265,11 +265,29 @@ def _is_cut(waits: Waits, case: Case) -> bool:
     return any(not file.ends_whole and counts[file.path] > 1 for file in case.files)
 
 
-def _missing(waits: Waits, cluster: Cluster) -> Hint | None:
+def _would_be_here(rank: int, case: Case) -> bool:
+    """Whether a line of this rank would stand in these files: it has a log of its own, or others' logs are shared.
+
+    Where every rank has its own file and this one has none, the file may only not have been copied.
+    """
+    ranks = [set(file.ranks) | ({file.rank} if file.rank is not None else set()) for file in case.files]
+    return any(rank in one or (len(one) > 1 and min(one) < rank < max(one)) for one in ranks) or any(
+        file.log is not None and file.rank is None and len(file.ranks) != 1 and _is_only_log(file, case)
+        for file in case.files
+    )
+
+
+def _is_only_log(file: CaseFile, case: Case) -> bool:
+    return all(other is file for other, _ in case.logs())
+
+
+def _missing(waits: Waits, case: Case, cluster: Cluster) -> Hint | None:
     """The rank that prints no timeout while nearly all others do was not waiting."""
     known = cluster.everybody
     waited = set(waits.waiting) & known if known else set(waits.waiting)
     silent = known - waited - set(waits.falling)
+    if any(not _would_be_here(rank, case) for rank in silent):
+        return None
     if not waited or not silent or len(known) < 3:
         return None
     if len(waited) < 2 and len(known) > 3:

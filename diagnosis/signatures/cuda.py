@@ -30,7 +30,9 @@ TABLE = (
         Category.GPU_OOM,
         Tier.HARDWARE,
         needle=("CUDA out of memory", "HIP out of memory", "XPU out of memory", "NPU out of memory"),
-        pattern=r"(?:CUDA|HIP|XPU|NPU) out of memory(?!\. Tried to allocate more than 1EB)(?:\. Tried to allocate "
+        pattern=r"(?:CUDA|HIP|XPU|NPU) out of memory"
+        r"(?!\. Tried to allocate more than 1EB|[^\n]{0,80}?\b[Ss]kip(?:ping|ped)\b)"
+        r"(?:\. Tried to allocate "
         rf"(?P<tried>{_SIZE})[.,]?)?(?: ?\(?[GN]PU (?P<gpu>\d{{0,3}})[; ] ?(?:has a total capac(?:i)?ty of )?"
         rf"(?P<total>{_SIZE})(?: total capacity)?)?"
         rf"(?:[^\n]{{0,80}}? (?:of which )?(?P<free>{_SIZE}) (?:is )?free)?"

@@ -121,8 +121,9 @@ TABLE = (
         Role.ROOT,
         Category.DATALOADER_CRASH,
         Tier.EXCEPTION,
-        needle=("items of ancdata", "Too many open files", "file-max limit"),
-        pattern=r"received 0 items of ancdata|Too many open files|VFS: file-max limit (?P<limit>\d{1,12}) reached",
+        needle=("items of ancdata", "Too many open files", "file-max limit", "[Errno 24]"),
+        pattern=r"received 0 items of ancdata|Too many open files|\[Errno 24\]|"
+        r"VFS: file-max limit (?P<limit>\d{1,12}) reached",
         advice="Raise the limit (`ulimit -n 65536`), or use sharing_strategy('file_system').",
         source="pytorch/pytorch#973, #25691, #34768",
         example="RuntimeError: received 0 items of ancdata",

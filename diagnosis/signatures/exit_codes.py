@@ -56,5 +56,11 @@ def ruling_of_exit(fields: Mapping[str, str]) -> tuple[Role, Category]:
     return Role.CONTEXT, Category.RANK_CRASH
 
 
+def ruling_of_end(fields: Mapping[str, str]) -> tuple[Role, Category]:
+    """The same where a launcher prints a signal's number instead of a code."""
+    number = fields.get("signal", "")
+    return ruling_of_exit({"exit_code": f"-{number}"} if number.isdecimal() else fields)
+
+
 def _numbers() -> frozenset[int]:
     return frozenset(int(item) for item in signal.Signals)

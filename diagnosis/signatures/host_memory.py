@@ -50,6 +50,21 @@ TABLE = (
         "anon-rss:1178156kB, file-rss:102576kB, shmem-rss:0kB, UID:0 pgtables:2884kB oom_score_adj:0",
     ),
     row(
+        "S040d",
+        "user_space_oom_kill",
+        Role.CONFIRM,
+        Category.HOST_OOM,
+        Tier.HARDWARE,
+        needle=("sending SIGTERM to process", "sending SIGKILL to process", "Killed /"),
+        pattern=r"sending SIG(?:TERM|KILL) to process (?P<pid>\d{1,10})[^\n]{0,60}?"
+        r"\"(?P<name>(?:python|pt_|torchrun|ray)[^\"\n]{0,60})\"|"
+        r"\bKilled (?P<group>/\S{1,300}) due to memory (?:pressure|used)",
+        advice="Free memory of the node: a program that watches over it ended the process before the kernel had to.",
+        source="rfjakob/earlyoom, systemd oomd-manager.c",
+        example='Mar 14 09:01:02 ws1 earlyoom[812]: sending SIGTERM to process 4412 uid 1000 "python": oom_score 1200, '
+        "VmRSS 110000 MiB",
+    ),
+    row(
         "S041a",
         "slurm_oom",
         Role.CONFIRM,
@@ -82,11 +97,20 @@ TABLE = (
         Role.CONFIRM,
         Category.HOST_OOM,
         Tier.HARDWARE,
-        needle=("TERM_MEMLIMIT", "job killed: ", "exceeded memory limit", "exceeded MEM usage", "exceeded job memory"),
+        needle=(
+            "TERM_MEMLIMIT",
+            "job killed: ",
+            "exceeded memory limit",
+            "exceeded MEM usage",
+            "exceeded job memory",
+            "Job has gone over memory limit",
+            "exceeded request_memory",
+        ),
         pattern=r"\bTERM_MEMLIMIT\b|job killed: (?:p?v?mem|rss) (?P<used>\w{1,30}) exceeded limit (?P<limit>\w{1,30})|"
-        r"(?:Job|Step) \S{1,30} exceeded (?:job )?memory limit|exceeded MEM usage hard limit",
+        r"(?:Job|Step) \S{1,30} exceeded (?:job )?memory limit|exceeded MEM usage hard limit|"
+        r"Job has gone over memory limit of|memory usage exceeded request_memory",
         advice="Ask for more memory, or take fewer loader workers and less offload.",
-        source="cBio/cbio-cluster#251, PBS Professional, IBM Spectrum LSF, Slurm jobacct_gather",
+        source="cBio/cbio-cluster#251, PBS Professional, IBM Spectrum LSF, Slurm jobacct_gather, HTCondor",
         example="=>> PBS: job killed: mem 132120576kb exceeded limit 131072000kb",
     ),
     row(
@@ -116,6 +140,19 @@ TABLE = (
         advice="Read the kernel log (dmesg): it tells whether memory ran out or somebody sent kill -9.",
         source="OpenBMB/MiniCPM-V#770, hiyouga/LlamaFactory#9116",
         example="run.sh: line 12: 48213 Killed                  python train.py --config big.yaml",
+    ),
+    row(
+        "S042c",
+        "wrapper_killed",
+        Role.ROOT,
+        Category.HOST_OOM,
+        Tier.SIGNAL,
+        needle="died with <Signals.SIGKILL",
+        pattern=r"died with <Signals\.SIGKILL",
+        advice="Read the kernel log (dmesg): it tells whether memory ran out or somebody sent kill -9.",
+        source="huggingface/accelerate commands/launch.py, CPython subprocess",
+        example="subprocess.CalledProcessError: Command '['/usr/bin/python', 'train.py']' died with "
+        "<Signals.SIGKILL: 9>.",
     ),
     row(
         "S043a",
@@ -228,7 +265,7 @@ TABLE = (
         Category.HOST_OOM,
         Tier.HARDWARE,
         needle=("OOMKill", "exited with code 137"),
-        pattern=r"OOMKill(?:ed|ing)|Pod: (?P<pod>\S{1,200}) exited with code 137",
+        pattern=r"OOMKill(?:ed|ing)(?!\"?: ?false)|Pod: (?P<pod>\S{1,200}) exited with code 137",
         advice="Raise the pod's memory limit: files in a /dev/shm of medium Memory count against it.",
         source="kubeflow/trainer#2008, ZettaAI#524",
         example="    Last State:     Terminated  Reason: OOMKilled  Exit Code: 137",
@@ -239,10 +276,10 @@ TABLE = (
         Role.ROOT,
         Category.HOST_OOM,
         Tier.HARDWARE,
-        needle=("MemoryError", "std::bad_alloc", "can't allocate memory", "Cannot allocate memory"),
+        needle=("MemoryError", "std::bad_alloc", "can't allocate memory", "[Errno 12]"),
         pattern=r"^\s{0,8}(?:[\w.]{0,60}\.)?_?(?:Array)?MemoryError\b|std::bad_alloc|DefaultCPUAllocator: (?:can't "
         r"allocate memory|not "
-        r"enough memory)(?:[^\n]{0,80}?allocate (?P<bytes>\d{1,20}) bytes)?|\[Errno 12\] Cannot allocate memory",
+        r"enough memory)(?:[^\n]{0,80}?allocate (?P<bytes>\d{1,20}) bytes)?|\[Errno 12\]",
         advice="Check ulimit and overcommit; take fewer workers, spawn instead of fork, or memory maps.",
         source="pytorch/pytorch#64990",
         example="RuntimeError: [enforce fail at alloc_cpu.cpp:73] . DefaultCPUAllocator: can't allocate memory: you "
@@ -276,6 +313,19 @@ TABLE = (
         source="leptonai/gpud nccl matcher",
         example="[  912.441] python3[4412]: segfault at 7f01 ip 00007f01 sp 00007ffd error 4 in "
         "libnccl.so.2.20.5[7f01+1]",
+    ),
+    row(
+        "S048d",
+        "nccl_shared_memory",
+        Role.ROOT,
+        Category.RANK_CRASH,
+        Tier.EXCEPTION,
+        needle=("creating shared memory segment", "failed to extend /dev/shm/nccl"),
+        pattern=r"Error while creating shared memory segment (?P<path>/dev/shm/nccl\S{1,80})|"
+        r"failed to extend /dev/shm/nccl",
+        advice="Run `df /dev/shm` on that node: give the container more shared memory (--shm-size, --ipc=host).",
+        source="NVIDIA/nccl misc/shmutils.cc, #1171",
+        example="Error while creating shared memory segment /dev/shm/nccl-sv7xQf (size 9637888)",
     ),
     row(
         "S048a",

@@ -1,7 +1,7 @@
 """Lines of launchers, wrappers and supervisors: who ended whom, and with what code."""
 
 from diagnosis.observations import Category, Role
-from diagnosis.signatures.exit_codes import ruling_of_exit
+from diagnosis.signatures.exit_codes import ruling_of_end, ruling_of_exit
 from diagnosis.signatures.row import Tier, row
 
 TABLE = (
@@ -146,6 +146,44 @@ TABLE = (
         source="IBM Spectrum LSF",
         example="Exited with exit code 1.",
         ruling=ruling_of_exit,
+    ),
+    row(
+        "S111k",
+        "launcher_rank_ended",
+        Role.CONTEXT,
+        Category.RANK_CRASH,
+        Tier.LAUNCHER,
+        needle=("died from signal ", "(first noticed rank ", "exit with status code "),
+        pattern=r"(?:^(?P<node>[\w.-]{1,120}): rank |\(first noticed rank |^Process )(?P<rank>\d{1,7})(?:"
+        r"\)? (?:died from|terminated with) signal (?P<signal>\d{1,3})| exit with status code (?P<exit_code>\d{1,5}))",
+        advice="Read the output of the rank that the launcher names: it ended first.",
+        source="HPE PALS, IBM JSM, horovod/horovod gloo_run.py",
+        example="x3005c0s13b0n0: rank 12 died from signal 9",
+        names_rank=True,
+        ruling=ruling_of_end,
+    ),
+    row(
+        "S111l",
+        "hydra_place",
+        Role.CONTEXT,
+        Category.RANK_CRASH,
+        Tier.LAUNCHER,
+        needle=" RUNNING AT ",
+        pattern=r"=\s{1,4}(?:RANK (?P<rank>\d{1,7}) )?PID (?P<pid>\d{1,10}) RUNNING AT (?P<node>\S{1,120})",
+        source="MPICH Hydra, Intel MPI",
+        example="=   RANK 5 PID 4412 RUNNING AT n3",
+    ),
+    row(
+        "S111m",
+        "hydra_end",
+        Role.CONTEXT,
+        Category.RANK_CRASH,
+        Tier.LAUNCHER,
+        needle=("=   EXIT CODE: ", "KILLED BY SIGNAL: "),
+        pattern=r"=\s{1,4}(?:EXIT CODE: (?P<exit_code>\d{1,5})|KILLED BY SIGNAL: (?P<signal>\d{1,3}))",
+        advice="Read the output of the process that the launcher names: it ended first.",
+        source="MPICH Hydra, Intel MPI",
+        example="=   KILLED BY SIGNAL: 9 (Killed)",
     ),
     row(
         "S111f",

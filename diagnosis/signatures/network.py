@@ -59,11 +59,11 @@ TABLE = (
         Role.ROOT,
         Category.NETWORK_FAULT,
         Tier.HARDWARE,
-        needle=("mlx5_", "Port module event"),
+        needle=("mlx5_", "Port module event", "health compromised"),
         pattern=r"mlx5_core \S{1,20} (?P<interface>[\w.-]{1,30}): Link down|(?P<device>mlx5_\d{1,3}): Port: \d{1,3} "
         r"Link DOWN|"
         r"Port module event\[error\]: module (?P<module>\d{1,3}), (?P<text>[^\n]{1,80})|insufficient power on the PCIe "
-        r"slot",
+        r"slot|mlx5_core [^\n]{0,80}?device's health compromised|mlx5_error_sw_reset:\d{1,6}",
         advice="Check cable, optic and slot of that port.",
         source="leptonai/gpud infiniband matcher",
         example="mlx5_core 0000:3b:00.0 ens1f0: Link down",

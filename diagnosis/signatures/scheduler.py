@@ -124,13 +124,40 @@ TABLE = (
             "ephemeral local storage usage exceeds",
             "The node had condition",
             "Preempted",
+            "Pod is evicted",
+            "TaintManagerEviction",
+            "Job was evicted",
         ),
         pattern=r"\bEvicted\b|The node was low on resource: (?P<resource>[\w-]{1,40})|ephemeral local storage usage "
         r"exceeds|"
-        r"The node had condition: \[(?P<condition>\w{1,40})\]|\bPreempted\b(?: by)?",
+        r"The node had condition: \[(?P<condition>\w{1,40})\]|\bPreempted\b(?: by)?|Pod is evicted|"
+        r"TaintManagerEviction|Job was evicted\.",
         advice="Write checkpoints and caches to a volume, request ephemeral storage, or raise the priority class.",
-        source="kubernetes#91600, operate-first#1352",
+        source="kubernetes#91600, operate-first#1352, volcano-sh/volcano, HTCondor",
         example="Warning  Evicted  kubelet  The node was low on resource: ephemeral-storage.",
+    ),
+    row(
+        "S045b",
+        "kubernetes_failed",
+        Role.CONTEXT,
+        Category.RANK_CRASH,
+        Tier.LAUNCHER,
+        needle="^Status: ",
+        pattern=r"^Status:\s{1,24}Failed\s{0,4}$",
+        source="kubectl describe pod",
+        example="Status:           Failed",
+    ),
+    row(
+        "S045c",
+        "kubernetes_exit",
+        Role.CONTEXT,
+        Category.RANK_CRASH,
+        Tier.LAUNCHER,
+        needle="Exit Code: ",
+        pattern=r"^\s{2,16}Exit Code:\s{1,12}(?P<exit_code>[1-9]\d{0,2})\s{0,4}$",
+        advice="Read the pod's own log (`kubectl logs --previous`) and its events: the code alone tells no cause.",
+        source="kubectl describe pod",
+        example="      Exit Code:    137",
     ),
     row(
         "S099",
@@ -163,7 +190,7 @@ TABLE = (
         pattern=r"[Rr]eceived (?:signal )?(?:\(?15\)? ?)?SIGTERM|Bypassing SIGTERM|[Cc]aught (?:signal )?SIG(?:TERM|"
         r"USR1|HUP)|"
         r"this job is preempted|after receiving SIGTERM|[Rr]eceived signal 15\b|[Rr]eceived SIGUSR[12]|SIGTERM "
-        r"received",
+        r"(?:received|caught)",
         advice="Find out who sent it: sacct or scontrol, node events, a time limit, a person, or another component.",
         source="Lightning#20542, submitit PR#1701",
         example="[rank: 0] Received SIGTERM: 15",
@@ -175,8 +202,18 @@ TABLE = (
         Role.ROOT,
         Category.PREEMPTED,
         Tier.SIGNAL,
-        needle=("job is preempted", "PREEMPTED", "was preempted", "been preempted", "TIME LIMIT", "TIMEOUT "),
-        pattern=r"(?:job|Job|JOB) (?:\S{1,40} )?(?:is|was|has been) preempted|\bPREEMPTED\b|DUE TO TIME LIMIT",
+        needle=(
+            "job is preempted",
+            "PREEMPTED",
+            "was preempted",
+            "been preempted",
+            "being preempted",
+            "TIME LIMIT",
+            "TIMEOUT ",
+        ),
+        pattern=r"(?:job|Job|JOB) (?:\S{1,40} )?(?:is|was|has been) preempted|\bPREEMPTED\b|DUE TO TIME LIMIT|"
+        r"\b(?:task|[Nn]ode|[Ii]nstance|VM|TPU|[Pp]od|[Mm]achine|[Ww]orker)\b"
+        r"[^\n]{0,60}? (?:was|is being|has been) preempted\b",
         advice="Requeue, and resume from the newest checkpoint.",
         source="submitit PR#1701, sacct states",
         example="submitit WARNING - Caught signal SIGUSR1 on node7: this job is preempted.",

@@ -10,9 +10,9 @@ TABLE = (
         Role.ROOT,
         Category.DISK_FULL,
         Tier.HARDWARE,
-        needle=("No space left on device", "Disk quota exceeded", "ENOSPC"),
+        needle=("No space left on device", "Disk quota exceeded", "ENOSPC", "[Errno 28]", "[Errno 122]"),
         pattern=r"No space left on device(?:[^\n]{0,20}: '(?P<path>[^'\n]{1,300})')?|Disk quota exceeded|os error 28|"
-        r"ENOSPC",
+        r"ENOSPC|\[Errno (?:28|122)\]",
         advice="Run `df -h`, `df -i` and the quota of the target, /tmp, ~/.cache and /dev/shm; delete old checkpoints.",
         source="bghira/SimpleTuner#2353, BinItAI/visdet#95, ray#32481",
         example="OSError: [Errno 28] No space left on device: '/checkpoints/global_step_200'",
@@ -108,10 +108,12 @@ TABLE = (
             "LustreError",
             "Remote I/O error",
             "was lost",
+            "[Errno 116]",
+            "[Errno 121]",
         ),
         pattern=r"Stale (?:NFS )?file handle(?:: ?'?(?P<path>[^'\n]{1,300}))?|(?<!Error: )\bInput/output "
         r"error|Transport endpoint is not connected|\[Errno 103\] Software caused connection abort|LustreError: |"
-        r"Remote I/O error|"
+        r"Remote I/O error|\[Errno (?:116|121)\]|"
         r"Connection to \S{1,80}-(?:OST|MDT)\w{1,10}[^\n]{0,40}was lost",
         advice="Give each node its own cache, and check whether the mount was lost.",
         source="modelscope/ms-swift#6695, hiyouga/LlamaFactory#3243, h5py#2346",
@@ -128,11 +130,12 @@ TABLE = (
             "nvme",
             "Buffer I/O error",
             "Read-only file system",
+            "[Errno 30]",
             "Corruption of in-memory data",
         ),
         pattern=r"Remounting filesystem read-only|nvme\d{1,3}[^\n]{0,80}?(?:reset controller|Disabling device after "
         r"reset)|"
-        r"Buffer I/O error on dev(?:ice)? (?P<device>\S{1,60})|\[Errno 30\] Read-only file system|"
+        r"Buffer I/O error on dev(?:ice)? (?P<device>\S{1,60})|\[Errno 30\]|"
         r"XFS \([^\n]{1,40}\): Corruption of in-memory data",
         advice="Drain the node and replace the disk.",
         source="leptonai/gpud disk matcher",

@@ -5,6 +5,31 @@ from types import MappingProxyType
 
 ADVICE_HOSTS: Mapping[str, str] = MappingProxyType(
     {
+        # Launchers, runtimes and machines that other makers have.
+        "Free memory of the node: a program that watches over it ended the process before the kernel had to.": (
+            "释放节点内存：在内核介入之前，守护内存的程序就结束了该进程。"
+        ),
+        "Run `df /dev/shm` on that node: give the container more shared memory (--shm-size, --ipc=host).": (
+            "在该节点上运行 `df /dev/shm` ：给容器更多共享内存（--shm-size、--ipc=host）。"
+        ),
+        "Look whether the remote process ended first; else check the link with hccn_tool on both servers.": (
+            "查看对端进程是否先结束；否则在两台服务器上用 hccn_tool 检查链路。"
+        ),
+        "Replace the instance: its Neuron device reports a fault of its hardware.": (
+            "更换实例：它的 Neuron 设备报告硬件故障。"
+        ),
+        "Start again on another machine: this one's accelerator memory is at fault.": (
+            "换一台机器重新开始：这台机器的加速器内存有故障。"
+        ),
+        "Read the pod's own log (`kubectl logs --previous`) and its events: the code alone tells no cause.": (
+            "阅读 pod 自己的日志（`kubectl logs --previous`）和事件：仅凭退出码说明不了原因。"
+        ),
+        "Read the output of the rank that the launcher names: it ended first.": (
+            "阅读启动器指出的 rank 的输出：它最先结束。"
+        ),
+        "Read the output of the process that the launcher names: it ended first.": (
+            "阅读启动器指出的进程的输出：它最先结束。"
+        ),
         # Host memory and kernel.
         "Raise the limit of the job or pod where the line says MEMCG; free memory of the node where it says NONE.": (
             "若该行写 MEMCG，提高作业或 pod 的上限；若写 NONE，释放节点内存。"

@@ -219,6 +219,9 @@ CAUSES: Mapping[str, str] = MappingProxyType(
         "in a loader worker: {text}": "在加载 worker 中：{text}",
         "{r} show the same, and nothing tells which was first": "{r} 现象相同，无法判断谁最先",
         "nothing tells which was first": "无法判断谁最先",
+        "every step stands below it: a full buffer was printed when the process ended": (
+            "所有步骤都在它下面：进程结束时才打印了缓冲区"
+        ),
         "the launcher saw rank {n} fail first, and nobody else failed by itself": (
             "启动器看到 rank {n} 最先出错，且没有其他进程自行出错"
         ),

@@ -55,6 +55,18 @@ def plain(
     )
 
 
+def trainer(first: int, last: int) -> str:
+    """Dicts as the Trainer of Hugging Face prints them."""
+    return "".join(
+        f"{{'loss': {2.5 - step * 0.001:.4f}, 'grad_norm': {0.8 + step % 7 * 0.01:.4f}, 'learning_rate': 2e-05, 'epoch': {step / 1000:.3f}}}\n"
+        for step in range(first, last + 1)
+    )
+
+
+def kernel(seconds: float, host: str, text: str) -> str:
+    return (START + timedelta(seconds=seconds)).strftime("%b %d %H:%M:%S") + f" {host} kernel: {text}\n"
+
+
 def timeout(
     rank: int,
     seq: int,

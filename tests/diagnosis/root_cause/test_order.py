@@ -10,6 +10,7 @@ from diagnosis.live_case import case_of
 from diagnosis.node_facts import LogAccount, NodeFacts
 from diagnosis.observations import Category, Evidence, Origin, Role, StepSample, Symptom
 from diagnosis.root_cause import diagnose
+from tests.diagnosis.root_cause.build import plain
 
 GOOD = "".join(f"step {step}/1000 loss {3 - step / 100:.2f} lr 1e-4\n" for step in range(1, 42))
 CRASH = "RuntimeError: CUDA error: an illegal memory access was encountered\n"
@@ -64,3 +65,16 @@ def test_a_living_run_is_told_in_the_same_order(crash_first):
 
     assert said.category is (Category.RANK_CRASH if crash_first else Category.NAN_INF)
     assert any("came later" in reason for reason in said.because) is not crash_first
+
+
+def test_what_is_left_of_an_earlier_run_explains_nothing_of_this_one(tmp_path: Path):
+    """Its log ended more than a day before the other one began."""
+    (tmp_path / "now.log").write_text(plain(1, 100))
+    (tmp_path / "then.log").write_text(
+        "2025-01-01 00:00:00,000 INFO step 1/9 loss 2.0\n2025-01-01 00:00:10,000 INFO step 2/9 loss 2.0\n"
+        "[rank1]: torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+    )
+
+    said = inspect([tmp_path]).diagnosis
+
+    assert (str(said.category), said.culprit_rank) == ("none", None)

@@ -13,12 +13,13 @@ from tests.diagnosis.root_cause.stories_calm import CALM
 from tests.diagnosis.root_cause.stories_errors import ERRORS
 from tests.diagnosis.root_cause.stories_more import MORE
 from tests.diagnosis.root_cause.stories_places import PLACES
+from tests.diagnosis.root_cause.stories_platforms import PLATFORMS
 from tests.diagnosis.root_cause.stories_reports import REPORTS
 from tests.diagnosis.root_cause.stories_runtimes import RUNTIMES
 from tests.diagnosis.root_cause.stories_traps import TRAPS
 from tests.diagnosis.root_cause.stories_waits import WAITS
 
-STORIES = (*ERRORS, *WAITS, *MORE, *REPORTS, *RUNTIMES, *TRAPS, *PLACES, *CALM)
+STORIES = (*ERRORS, *WAITS, *MORE, *REPORTS, *RUNTIMES, *TRAPS, *PLACES, *PLATFORMS, *CALM)
 
 
 def tell(story: Story, folder: Path) -> Diagnosis:

@@ -31,6 +31,8 @@ DOCKER = json.dumps({"log": STEP + "\n", "stream": "stdout", "time": "2024-05-01
         (f"\x1b[36m(TaskRunner pid=1)\x1b[0m {STEP}", {}, "ray"),
         (f"(node-0, worker1, rank=1, pid=22755, ip=10.0.0.3) {STEP}", {"node": "node-0"}, "skypilot"),
         (f"(node-2, head, rank=0, pid=23862) {STEP}", {"node": "node-2"}, "skypilot"),
+        (f"(worker1, rank=1, pid=2003, ip=10.0.0.2) {STEP}", {"node": "worker1"}, "skypilot"),
+        (f"[1,mpirank:5,algo-2]<stderr>:{STEP}", {"rank": 5, "node": "algo-2"}, "mpirun tag"),
         (
             f"[20251202 09:12:08][rank-7/8][INFO ] [--------trainer.py:2560] : {STEP}",
             {"rank": 7, "time": 1764666728},
