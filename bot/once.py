@@ -126,7 +126,7 @@ class Once:
                 if root:
                     return Told(channel, root, was_found=True, is_inside=True)
             is_repeat = not is_readable
-        is_short, wait = False, 0.5
+        is_short, wait, place = False, 0.5, self.slack.pacing.place()
         while True:
             if event is not None:
                 await self.registry.ledger.intent(event, channel)
@@ -141,6 +141,7 @@ class Once:
                 priority=priority,
                 fence=self.may_send,
                 is_for_all=is_for_all,
+                place=place,
             )
             if answer.is_ok:
                 ts = str(answer.data["ts"])

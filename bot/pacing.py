@@ -34,13 +34,19 @@ class Pacing:
         self._lanes: dict[str, _Lane] = {}
         self._order = itertools.count()
 
-    async def turn(self, lane: str, interval: float, *, burst: int = 1, priority: int = NORMAL) -> None:
-        """Wait until it is this call's turn in its lane."""
+    def place(self) -> int:
+        """A place in the queue of any lane, behind all that were given; whoever is refused comes again with its own."""
+        return next(self._order)
+
+    async def turn(
+        self, lane: str, interval: float, *, burst: int = 1, priority: int = NORMAL, place: int | None = None
+    ) -> None:
+        """Wait until it is this call's turn in its lane; without a place of its own, behind all that wait."""
         found = self._lane(lane, interval, burst)
         if not found.waiting and self._take(found) <= 0:
             return
         mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(found.waiting, (priority, next(self._order), mine))
+        heapq.heappush(found.waiting, (priority, self.place() if place is None else place, mine))
         if found.pump is None or found.pump.done():
             found.pump = asyncio.create_task(self._pump(found))
         await mine

@@ -142,10 +142,12 @@ class Slack:
         priority: int = NORMAL,
         fence: Fence | None = None,
         is_for_all: bool = False,
+        place: int | None = None,
     ) -> Answer:
         """Post when it is its turn in the channel; `event`, `key` and `run` stand in the metadata, to find it again.
 
-        A reply `is_for_all` stands in the channel, too: in a thread `@here` reaches only those who follow it.
+        Who posts anew what was refused brings the place it had (`pacing.place`), so that nobody overtakes it. A reply
+        `is_for_all` stands in the channel, too: in a thread `@here` reaches only those who follow it.
         """
         content: dict[str, Any] = {"channel": channel, "thread_ts": thread_ts, **_content(message), **_QUIET}
         if is_for_all and thread_ts is not None:
@@ -154,8 +156,9 @@ class Slack:
             payload = {"event": event} | {name: text for name, text in (("key", key), ("run", run)) if text}
             content["metadata"] = {"event_type": METADATA_TYPE, "event_payload": payload}
         lane = f"post {channel}"
+        place = self.pacing.place() if place is None else place
         while True:
-            await self.pacing.turn(lane, self._post_interval, burst=POST_BURST, priority=priority)
+            await self.pacing.turn(lane, self._post_interval, burst=POST_BURST, priority=priority, place=place)
             if fence is not None and not await fence():
                 return FENCED
             # While the fence was asked, another post may have been told to come later.

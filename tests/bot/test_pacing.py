@@ -30,6 +30,28 @@ async def test_the_urgent_overtakes_the_waiting(priorities, expected):
     assert order == ["first", *expected]
 
 
+@pytest.mark.parametrize("keeps", [True, False], ids=["place kept", "control: a new one each time"])
+async def test_whoever_is_refused_keeps_its_place(keeps):
+    """Slack says "later" to the first; when the lane opens it goes before those who came after it."""
+    pacing, order = Pacing(), []
+
+    async def go(name):
+        place = pacing.place() if keeps else None
+        await pacing.turn("post C1", 0.02, place=place)
+        if name == "refused" and not order:
+            order.append("the refusal")
+            pacing.close("post C1", 0.1)
+            await asyncio.sleep(0)
+            assert pacing.waiting("post C1") == 2
+            await pacing.turn("post C1", 0.02, place=place)
+        order.append(name)
+
+    await asyncio.gather(*(go(name) for name in ("refused", "second", "third")))
+
+    kept = ["the refusal", "refused", "second", "third"]
+    assert (order == kept) is keeps
+
+
 async def test_lanes_do_not_wait_for_each_other():
     """A closed channel holds up nobody else."""
     pacing = Pacing()
