@@ -7,6 +7,7 @@ import time
 BENCHMARKS = (
     "charts",
     "latency",
+    "busy",
     "commands",
     "footprint",
     "parse",
