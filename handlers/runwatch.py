@@ -10,13 +10,14 @@ from handlers.arguments import WrongWords, first_word
 from handlers.command import Asked, Command, Desk, Reply, Say, whisper
 from handlers.find_run import what_is_meant
 from handlers.messages import mistakes
-from handlers.messages.help import help_answer
+from handlers.messages.help import help_about, help_answer, whole_help
 from handlers.subjects import checklist, digest, incidents, language, limits, patience, people, quiet, report, routes
 
 _FAMILIES = (quiet, incidents, checklist, report, routes, digest, patience, limits, language, people)
 SUBJECTS = tuple(subject for family in _FAMILIES for subject in family.SUBJECTS)
 """Every word after `/runwatch`, as the help shows them."""
 GREETINGS = ("", "help", "hi", "hello", "?")
+EVERYTHING = ("all", "more", "everything")
 
 
 def make(others: Sequence[Command]) -> Command:
@@ -26,7 +27,7 @@ def make(others: Sequence[Command]) -> Command:
     async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
         word, rest = first_word(asked.words)
         if word in GREETINGS:
-            yield whisper(help_answer, (*others, command), SUBJECTS, desk.prefix)
+            yield _help(desk, (*others, command), rest)
             return
         subject = by_name.get(word)
         if subject is None:
@@ -52,6 +53,24 @@ def make(others: Sequence[Command]) -> Command:
         answer=answer,
     )
     return command
+
+
+def _help(desk: Desk, commands: Sequence[Command], words: str) -> Reply:
+    """The first screen; behind `help` everything, or what one word does.
+
+    Raises:
+        WrongWords: There is no such word.
+    """
+    word, _ = first_word(words)
+    if not word:
+        return whisper(help_answer, commands, SUBJECTS, desk.prefix)
+    if word in EVERYTHING:
+        return whisper(whole_help, commands, SUBJECTS, desk.prefix)
+    known = {one.name: one for one in (*SUBJECTS, *commands) if one.name != "runwatch"}
+    about = known.get(word.removeprefix("/").removeprefix(desk.prefix))
+    if about is None:
+        raise WrongWords(_unknown(word, (*known, EVERYTHING[0])))
+    return whisper(help_about, about, desk.prefix)
 
 
 def _unknown(word: str, known: Sequence[str]) -> str:

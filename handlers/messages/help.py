@@ -14,14 +14,41 @@ IN_THREADS = (
 )
 
 
+IN_AN_INCIDENT = ("take", "note", "mute", "close")
+"""The words after `/runwatch` that are wanted at night."""
+
+
 def help_answer(commands: Sequence[Command], subjects: Sequence[Subject], prefix: str) -> Message:
-    """Every command with one example, and every word after `/runwatch`."""
+    """The first screen: what a person needs at night, and the word that shows the rest."""
+    runwatch, named = slash(prefix, "runwatch"), {subject.name: subject for subject in subjects}
+    at_night = [_subject(named[word], prefix) for word in IN_AN_INCIDENT if word in named]
+    rest = "`{name} all` shows every word and option, `{name} loss` or `{name} mute` just one."
     return message(
         say("I watch training runs and answer questions about them."),
+        lines(_short_line(command, prefix) for command in commands if command.name != "runwatch"),
+        lines([say("*In an incident:*"), *at_night]),
+        lines([say(rest, name=f"{runwatch} help")]),
+        context(say(IN_THREADS)),
+    )
+
+
+def whole_help(commands: Sequence[Command], subjects: Sequence[Subject], prefix: str) -> Message:
+    """Every command with its options and one example, and every word after `/runwatch`."""
+    return message(
+        say("Everything I can be asked:"),
         lines(_line(command, prefix) for command in commands if command.name != "runwatch"),
         lines([say("*Everything else:*"), *(_subject(subject, prefix) for subject in subjects)]),
         context(say(IN_THREADS)),
     )
+
+
+def help_about(about: Command | Subject, prefix: str) -> Message:
+    """One command or word, with all its examples."""
+    if isinstance(about, Subject):
+        return message(_subject(about, prefix))
+    name = slash(prefix, about.name)
+    given = [say("• `{name} {example}`", name=name, example=example) for example in about.examples if example]
+    return message(_line(about, prefix, has_example=False), lines(given))
 
 
 def welcome(prefix: str, *, is_default: bool) -> Message:
@@ -53,10 +80,17 @@ def _subject(subject: Subject, prefix: str) -> Phrase:
     )
 
 
-def _line(command: Command, prefix: str) -> Phrase:
+def _short_line(command: Command, prefix: str) -> Phrase:
+    """Without options: who needs them asks for them."""
+    needs_run = command.usage.split(maxsplit=1)[:1] == ["RUN"]
+    name = f"{slash(prefix, command.name)}{' RUN' if needs_run else ''}"
+    return say("*`{name}`*  {summary}.", name=name, summary=say(command.summary))
+
+
+def _line(command: Command, prefix: str, *, has_example: bool = True) -> Phrase:
     name = slash(prefix, command.name)
     usage = say("*`{name}{space}{usage}`*", name=name, space=" " if command.usage else "", usage=command.usage)
     parts = [usage, say("{summary}.", summary=say(command.summary))]
-    if command.examples[0]:
+    if has_example and command.examples[0]:
         parts.append(say("Example: `{name} {example}`", name=name, example=command.examples[0]))
     return join(parts, "  ")

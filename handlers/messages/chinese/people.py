@@ -164,6 +164,11 @@ PEOPLE: Mapping[str, str] = MappingProxyType(
         ", asked by {who}": "（{who} 设置）",
         # Help.
         "*Everything else:*": "*其他：*",
+        "Everything I can be asked:": "可以问我的一切：",
+        "*In an incident:*": "*事件中：*",
+        "`{name} all` shows every word and option, `{name} loss` or `{name} mute` just one.": (
+            "`{name} all` 列出所有用法和选项， `{name} loss` 或 `{name} mute` 只讲一个。"
+        ),
         "Help, and everything that is not a question about one run": "帮助，以及不针对单个任务的一切",
         "The loss of a run: normal, watch or wrong, with its chart": "任务的损失：正常、留意或异常，附曲线",
         "Hung or busy, since when, and which rank stopped first": "是否卡住、从何时起、哪个 rank 最先停下",
