@@ -34,7 +34,7 @@ FIELDS = {
     "eval_loss": "the loss of an evaluation; a sample that has it has no training loss",
     "grad_absmax": "largest absolute gradient",
     "samples_per_second_mean": "samples per second since the job began",
-    "adversarial": "1 where the loss is a generator's, against a discriminator: it has no level to keep",
+    "adversarial": "1 where the loss has no level to keep: a generator's, or a sum over ever other documents",
 }
 
 ADVERSARIAL = "adversarial"
@@ -247,6 +247,7 @@ LOSSES = (
     "total_loss",
     "tot_loss",
     "loss/total",
+    "loss/total_loss",
     "losses/total_loss",
     "train/total_loss",
     "step_loss",

@@ -10,6 +10,9 @@ MAX_EVIDENCE = 2000
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 
+_CONTROLS = {"#015": "\r", "#033": "\x1b", "#011": "\t"}
+_WRITTEN_OUT = re.compile(r"#015|#033(?=\[)|#011")
+
 
 def strip_escapes(text: str) -> str:
     """The text without colours, cursor moves and backspaces."""
@@ -18,6 +21,11 @@ def strip_escapes(text: str) -> str:
     if "\b" in text:
         text = text.replace("\b", "")
     return text
+
+
+def unescape(text: str) -> str:
+    """The text with the control characters that rsyslog and CloudWatch write as `#015` and its like."""
+    return _WRITTEN_OUT.sub(lambda match: _CONTROLS[match[0]], text)
 
 
 def kept_places(text: str) -> list[int]:

@@ -14,6 +14,7 @@ _ROW = re.compile(
 _VALUE = re.compile(
     r"(?<![\w.])[A-Za-z][\w/@.-]{0,40}\)?['\"]?(?: ?[:=] ?)-?(?:\d+\.\d+|nan\b|inf\b)(?:e[-+]?\d+)?(?![\w.])"
 )
+_STEP_AND_RATE = re.compile(r"\[\d{1,12}, \d[\d.e-]*\]$")
 _SETTINGS = re.compile(r"(?i)namespace|config|args\b|\badam|\bsgd\b|param|default|memory|alloc|latency|\(ms\)")
 _FEWEST_VALUES = 3
 _BEGINS_ROW = frozenset(" \t0123456789")
@@ -46,7 +47,7 @@ def has_metric_word(text: str) -> bool:
         or " || eta: " in lower
         or "learn: " in lower
         or "\ttrain" in lower
-        or (lower[-1] == "]" and lower.count(", ") > 6)
+        or (lower[-1] == "]" and (lower.count(", ") > 6 or _STEP_AND_RATE.search(lower) is not None))
         or is_yolo_row(text)
         or tells_values(text)
         or any(word in lower for word in _OTHER_LANGUAGES)

@@ -43,6 +43,8 @@ _TWO_OF_HOW_MANY = re.compile(
 """`[ 1/ 3][ 800/ 1000]`: an epoch of some, and a batch of it."""
 _OF_HOW_MANY = re.compile(r"(?:^|[\[(|] *|[\])>-] +|(?<=\d) +|\t)(\d{1,12}) ?/ ?(\d{1,12})(?=\s|[\])|,;]|$)")
 _BARE_NUMBER = re.compile(r"(?:^|[\])|>-] +)(\d{1,12})(?::| \|| -|,)\s+(?=(?:[a-z]+ )?[lL]oss\b)")
+_COUNT_AND_TIME = re.compile(r"(?:^|\s)\[(\d{1,12}) \| \d+(?:\.\d+)?\] (?=[lL]oss[=: ])")
+"""GPT-2's first fine-tuning script: `[100 | 253.40] loss=3.12 avg=3.20`."""
 _BEFORE_TWO = re.compile(r"^\s*(\d{1,12}):? +(?=\[?(?:[dDgG]|[dD]isc\w*|[gG]en\w*)[ _][lL]oss\b)")
 """Keras GANs: `500 [D loss: 0.69, acc.: 51%] [G loss: 0.81]`."""
 _CALLED_MEAN = re.compile(r"(?i)(?<![a-z])(?:avg|average|mean|final|total epoch)[ _.-]?(?:[a-z]+[ _-]){0,2}loss\W*$")
@@ -68,7 +70,7 @@ _NOTHING_MORE = re.compile(
 _COUNTERS = frozenset(("epoch", "ep", "step", "iter", "iteration"))
 _NOT_THE_LOSS = re.compile(
     r"(?:^|[_/.])(?:aux\w*|kl|reg\w*|z|critic|value|vf|cri|moe|\w*balanc\w*|router|entropy|best|lowest|min|max|prev\w*|last"
-    r"|old|target|ema|smooth\w*|mean|avg|scale\w*|weight\w*|fn|func\w*|mask|ratio|coef\w*|type|count|num|window|delta|diff)"
+    r"|old|target|ema|smooth\w*|mean|avg|of|packet|signal|scale\w*|weight\w*|fn|func\w*|mask|ratio|coef\w*|type|count|num|window|delta|diff)"
     r"(?:$|[_/.])"
 )
 
@@ -123,6 +125,9 @@ def wordless_counter(text: str, loss: Token, epoch: Token | None) -> dict[str, T
     place = _EPOCH_AND_STEP.search(text, 0, loss.start)
     if place is not None:
         return {name: Token(name, *place.span(name)) for name in ("epoch", "step_in_epoch")}
+    place = _COUNT_AND_TIME.search(text) if epoch is None else None
+    if place is not None:
+        return {"step": Token("step", *place.span(1))}
     place = _TWO_OF_HOW_MANY.search(text, 0, loss.start)
     if place is not None:
         return {name: Token(name, *place.span(name)) for name in place.re.groupindex}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from diagnosis.formats.again import Again
 from diagnosis.formats.bars import is_bar, opens_epoch
-from diagnosis.formats.hygiene import strip_escapes
+from diagnosis.formats.hygiene import strip_escapes, unescape
 from diagnosis.formats.line import Line
 from diagnosis.formats.memory import Memory, Unread
 from diagnosis.formats.metric_words import has_metric_word, is_yolo_row, looks_like_metrics, tells_values
@@ -254,6 +254,8 @@ class LogReader:
         self, printed: str, offset: int, number: int, before: bytes = b"", *, starts_line: bool = True
     ) -> None:
         line = Line(printed, number, offset, before, self._origin)
+        if "#0" in printed:
+            printed = line.text = unescape(printed)
         if "\x1b" in printed or "\b" in printed:
             line.text = strip_escapes(printed)
         if starts_line:

@@ -27,7 +27,9 @@ from diagnosis.formats.dialects import (
     robotics,
     single_file,
     speech,
+    stepped,
     tables,
+    toolkits,
     torchtitan,
     torchtune,
     translation,
@@ -61,12 +63,14 @@ FORMATS: tuple[Finder, ...] = (
     *reinforcement.FORMATS,
     *robotics.FORMATS,
     *boosting.FORMATS,
+    *toolkits.FORMATS,
     *single_file.FORMATS,
     *json_lines.FORMATS,
 )
 
 RECORDS = (
     *olmo.RECORDS,
+    *stepped.RECORDS,
     *wrapped.RECORDS,
     *pretty_json.RECORDS,
     *blocks.RECORDS,

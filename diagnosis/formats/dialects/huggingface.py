@@ -14,7 +14,7 @@ _REFUSE = re.compile(r"'(?:eval_\w+|train_runtime|train_loss|test_\w+|predict_\w
 _PAIR = re.compile(
     rf"'(?P<key>[^'\n]{{1,80}})': ?(?:np\.float\d+\()?(?P<quote>['\"]?)(?P<value>{NUMBER})(?P=quote)(?=[,)}}]|$)"
 )
-_PROGRESS = re.compile(r"'global_step/max_steps': '(\d+)/(\d+)'")
+_PROGRESS = re.compile(r"'(?:global_step/max_steps|iteration|global_step|step)': ?'(\d+)/(\d+)'")
 _NAMES = {
     "loss": ("loss", 1.0),
     "grad_norm": ("grad_norm", 1.0),

@@ -11,7 +11,7 @@ from diagnosis.observations import StepKind
 
 _START = re.compile(r"\{ ?\"")
 _EPOCH_MEAN = re.compile(r"\[train\]|\| train \|")
-_PROGRESS = re.compile(r'"global_step/max_steps": ?"(\d+)/(\d+)"')
+_PROGRESS = re.compile(r'"(?:global_step/max_steps|iteration|global_step|step)": ?"(\d+)/(\d+)"')
 _NOT_A_STEP = frozenset({"log_history", "train_runtime", "namespace", "stream"})
 _TIMES = {
     "time": 1.0,

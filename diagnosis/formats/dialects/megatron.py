@@ -14,8 +14,8 @@ _ITERATION = LineFormat(
     head=re.compile(r"\biteration\s+(?P<step>\d+)\s*/\s*(?P<total_steps>\d+)\s*\|"),
     refuse=re.compile(r"validation|> working on|Training epoch"),
     fields={
-        "loss": (where(r"\blm[ _-]loss:? +#"), where(r"\| (?:reduced_train_)?loss: +#")),
-        "lr": where(r"\b(?:learning rate|lr): +#"),
+        "loss": (where(r"\blm[ _-]loss:? +#"), where(r"\| (?:reduced_train_)?loss:? +#"), where(r"\| total loss:? +#")),
+        "lr": where(r"\b(?:learning rate|lr):? +#"),
         "grad_norm": where(r"\bgrad[ _]norm:? +#"),
         # -1.0 is the trainer's word for "not measured"
         "loss_scale": where(r"\| loss scale: +(?!-1\.0 )#"),

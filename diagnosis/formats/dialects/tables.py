@@ -17,6 +17,9 @@ _MOST_COLUMNS = 2000
 _STEPS = ("step", "_step", "global_step", "trainer/global_step", "iteration", "iter", "iterations", "num_updates")
 _PART = re.compile(r"train/\w+_loss")
 """Ultralytics' `results.csv`: `train/box_loss`, `train/cls_loss` …"""
+_SPACY = ["e", "#"]
+"""How spaCy calls the epoch and the step; its losses are sums over the documents since the row before."""
+_SPACY_PART = re.compile(r"loss_(?!tok2vec|transformer)\S+")
 _MOST_PARTS = 5
 _NO_NEWS = frozenset({"step", "epoch", "total_steps", "unix_time"})
 _TENSORBOARD = ["wall_time", "step", "value"]
@@ -47,6 +50,7 @@ class Columns:
         self._step: int | None = None
         self._parts: list[int] = []
         """Columns of which the loss is the sum, where no column holds it."""
+        self._is_spacy = False
 
     @property
     def is_open(self) -> bool:
@@ -93,13 +97,17 @@ class Columns:
             return []
         return [found.get(start, "") for start in self._starts]
 
-    def _opens_with(self, names: Sequence[str]) -> bool:
+    def _opens_with(self, names: list[str]) -> bool:
+        self._is_spacy = names[: len(_SPACY)] == _SPACY
+        if self._is_spacy:
+            names[: len(_SPACY)] = ["epoch", "step"]
         if not 2 <= len(names) <= _MOST_COLUMNS or not all(_NAME.fullmatch(name) for name in names):
             return False
         loss = "value" if names == _TENSORBOARD else loss_key(names)
         step = next((name for name in _STEPS if name in names), "epoch" if "epoch" in names else None)
-        parts = [place for place, name in enumerate(names) if _PART.fullmatch(name)] if loss is None else []
-        self._parts = parts if 2 <= len(parts) <= _MOST_PARTS else []
+        part, fewest = (_SPACY_PART, 1) if self._is_spacy else (_PART, 2)
+        parts = [place for place, name in enumerate(names) if part.fullmatch(name)] if loss is None else []
+        self._parts = parts if fewest <= len(parts) <= _MOST_PARTS else []
         if step is None or (loss is None and not self._parts and not any(is_evaluation(name) for name in names)):
             return False
         self._loss = names.index(loss) if loss is not None else None
@@ -121,6 +129,8 @@ class Columns:
             return all(set(cell.strip()) <= {"-", ":"} for cell in cells)  # the rule under a Markdown header
         if not values.keys() <= _NO_NEWS:
             kind: StepKind = "printed" if "step" in values else "ordinal"
+            if self._is_spacy:
+                values["adversarial"] = 1.0
             done.append(Step(values, line, self.name, kind, add_up))
         return True
 

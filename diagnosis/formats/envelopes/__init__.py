@@ -33,6 +33,8 @@ ENVELOPES: tuple[Envelope, ...] = (
     docker_json.ENVELOPE,
     docker_json.ESCAPED,
     json_message.ENVELOPE,
+    syslog.ISO,
+    syslog.RELAYED,
     cri.ENVELOPE,
     cri.PART,
     olmo_head.ENVELOPE,

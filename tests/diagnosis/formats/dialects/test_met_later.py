@@ -1,0 +1,146 @@
+"""Kinds of lines that public logs and issues showed after a hundred others were read; numbers are made up."""
+
+import pytest
+
+from tests.diagnosis.formats.dialects.table import Case, check
+from tests.diagnosis.formats.reading import losses, read, reader_of, samples
+
+CASES = [
+    Case(  # SwissArmyTransformer, GLM: Megatron's line without its colons
+        "megatron",
+        " iteration       50/  100000 | elapsed time per iteration (ms): 1234.5 | learning rate 1.000E-04 | total loss "
+        "8.412345E+00 | loss 8.312345E+00 | speed 12.34 samples/(min*GPU)\n",
+        [{"step": 50, "loss": 8.312345, "lr": 1e-4, "total_steps": 100000}],
+    ),
+    Case(
+        "megatron",
+        " iteration       50/  100000 | elapsed time per iteration (ms): 1234.5 | learning rate 1.000E-04 | total loss "
+        "8.412345E+00 | speed 12.34 samples/(min*GPU)\n",
+        [{"step": 50, "loss": 8.412345}],
+    ),
+    Case(  # ms-swift's Megatron trainer: the step stands in a string
+        "huggingface",
+        "{'loss': 1.41234567, 'grad_norm': 1.01234, 'learning_rate': 9.99e-06, 'elapsed_time_per_iteration': 12.34, "
+        "'loss_scale': 1.0, 'iteration': '5/2000', 'consumed_samples': 80, 'epoch': 0}\n",
+        [{"step": 5, "loss": 1.41234567, "grad_norm": 1.01234, "total_steps": 2000}],
+    ),
+    Case(  # nshepperd/gpt-2
+        "key and value",
+        "[100 | 253.40] loss=3.12 avg=3.20\n[101 | 255.93] loss=3.10 avg=3.19\n",
+        [{"step": 100, "loss": 3.12}, {"step": 101, "loss": 3.1}],
+    ),
+    Case(  # microsoft/CNTK, BrainScript on Windows
+        "cntk",
+        "05/03/2016 18:05:47:  Epoch[ 1 of 10]-Minibatch[   1-  10, 1.56%]: CrossEntropyWithSoftmax = 4.60517018 * 1280; "
+        "EvalErrorPrediction = 0.9 * 1280; time = 0.1234s; samplesPerSecond = 10372.8\n"
+        "05/03/2016 18:05:48:  Epoch[ 1 of 10]-Minibatch[  11-  20, 3.12%]: CrossEntropyWithSoftmax = 1.#QNAN * 1280; "
+        "EvalErrorPrediction = 0.9 * 1280; time = 0.1234s; samplesPerSecond = 10372.8\n",
+        [{"step": 10, "loss": 4.60517018, "step_seconds": 0.1234}, {"step": 20, "loss": float("nan")}],
+    ),
+    Case(
+        "cntk",
+        " Minibatch[ 101- 200]: loss = 2.302585 * 6400, metric = 90.12% * 6400;\n",
+        [{"step": 200, "loss": 2.302585}],
+    ),
+    Case(  # levanter: a bar that a logger prints, whose count has three digits from a thousand on
+        "levanter",
+        "2023-09-01T00:41:38 - 0 - tqdm_loggable.tqdm_logging - tqdm_logging.py:145 - INFO :: Progress on:train "
+        "900it/10.0kit rate:2.3it/s remaining:1:05:12 elapsed:06:30 postfix:loss=3.52\n"
+        "2023-09-01T00:42:08 - 0 - tqdm_loggable.tqdm_logging - tqdm_logging.py:145 - INFO :: Progress on:train "
+        "978it/10.0kit rate:2.3it/s remaining:1:05:12 elapsed:07:00 postfix:loss=3.42\n"
+        "2023-09-01T00:42:38 - 0 - tqdm_loggable.tqdm_logging - tqdm_logging.py:145 - INFO :: Progress on:train "
+        "1.06kit/10.0kit rate:2.3it/s remaining:1:05:12 elapsed:07:30 postfix:loss=3.32\n",
+        [{"step": 900, "loss": 3.52}, {"step": 978, "loss": 3.42}, {"step": 1056, "loss": 3.32}],
+    ),
+    Case(  # tensorflow/models, object detection: both loggers print it
+        "tensorflow dict",
+        "".join(
+            f"INFO:tensorflow:Step {step} per-step time 0.512s\n"
+            f"I0912 11:40:27.956218 139735407601536 model_lib_v2.py:705] Step {step} per-step time 0.512s\n"
+            f"INFO:tensorflow:{{'Loss/classification_loss': 0.1234567,\n 'Loss/localization_loss': 0.04,\n"
+            f" 'Loss/total_loss': 0.{step},\n 'learning_rate': 0.0319994}}\n"
+            f"I0912 11:40:27.956618 139735407601536 model_lib_v2.py:708] {{'Loss/classification_loss': 0.1234567,\n"
+            f" 'Loss/localization_loss': 0.04,\n 'Loss/total_loss': 0.{step},\n 'learning_rate': 0.0319994}}\n"
+            for step in (100, 200)
+        ),
+        [{"step": 100, "loss": 0.1, "lr": 0.0319994}, {"step": 200, "loss": 0.2}],
+    ),
+    Case(  # TensorFlow's Orbit
+        "tensorflow dict",
+        "train | step:    100 | steps/sec:    1.2 | output: \n    {'learning_rate': 0.00123,\n     'training_loss': 7.25}\n",
+        [{"step": 100, "loss": 7.25, "lr": 0.00123}],
+    ),
+    Case(  # RVC: the generator's loss is the sum of its parts
+        "rvc",
+        "INFO:run:Train Epoch: 1 [0%]\nINFO:run:[200, 9.99e-05]\n"
+        "INFO:run:loss_disc=4.212, loss_gen=3.100, loss_fm=9.001,loss_mel=21.300, loss_kl=5.100\n",
+        [{"step": 200, "loss": 38.501, "lr": 9.99e-5, "adversarial": 1}],
+    ),
+    Case(  # spaCy: of a pipeline's losses, those of its parts that learn
+        "table",
+        "ℹ Initial learn rate: 0.001\n"
+        "E    #       LOSS TOK2VEC  LOSS TAGGER  LOSS NER  TAG_ACC  ENTS_F  SCORE \n"
+        "---  ------  ------------  -----------  --------  -------  ------  ------\n"
+        "  0       0          0.00       166.59     88.50    35.70    0.00    0.15\n"
+        "  0     200       3019.67     14583.43    281.79    83.54    0.00    0.48                                    \n",
+        [{"step": 0, "loss": 255.09}, {"step": 200, "loss": 14865.22, "adversarial": 1}],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_line_met_later_is_read(case):
+    """Each in its own words."""
+    check(case)
+
+
+def test_a_step_whose_dict_does_not_come_is_a_step_all_the_same():
+    """TensorFlow's object detection prints the dict now and then only."""
+    seen = samples(read("INFO:tensorflow:Step 100 per-step time 0.512s\nsaved\nstep 101 loss 2.5\n"))
+
+    assert [(one.step, one.loss) for one in seen] == [(100, None), (101, 2.5)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "3 3000 loss of signal 5.0",
+        "step {n}: packet loss 0.{n} rtt 1.2",
+        "step {n}: signal loss 0.{n}",
+        "In step {n} we saw a loss of 3 nodes",
+    ],
+)
+def test_a_loss_of_something_is_no_training_loss(line):
+    """Prose, and what a network loses."""
+    assert losses(read("".join(line.format(n=n) + "\n" for n in range(1, 20)))) == []
+
+
+@pytest.mark.parametrize("written", ["#015", "\r"])
+def test_control_characters_that_a_collector_wrote_out_are_what_they_were(written):
+    """rsyslog and CloudWatch print a carriage return as `#015` and a colour as `#033[36m`."""
+    text = "".join(
+        f"{written} {step}%|█▏        | {step * 10}/500 [00:10<08:00,  1.2it/s]\n"
+        f"#033[36m(main pid=1)#033[0m {{'loss': 2.{step}, 'learning_rate': 4.9e-05, 'epoch': 0.{step}}}\n"
+        for step in range(1, 6)
+    )
+
+    assert losses(read(text)) == [(step * 10, 2 + step / 10) for step in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "2024-05-01T12:00:00.123456+02:00 node17 run.sh[123]: ",
+        "2024-05-01T12:00:00+0200 node17 python3[123]: ",
+        "<14>1 2024-05-01T12:00:00.123Z node17 train 1234 - - ",
+        '<14>1 2024-05-01T12:00:00.123Z node17 train 1234 ID47 [meta sequenceId="1"] ',
+    ],
+)
+def test_syslog_of_today_tells_time_and_node(prefix):
+    """rsyslog's own format, journalctl's `short-iso`, and what one machine sends another."""
+    reader, seen = reader_of("".join(f"{prefix}step: {step} loss: 2.{step} lr: 1e-4\n" for step in range(1, 9)))
+
+    assert [(one.step, one.origin.node, one.time is not None) for one in samples(seen)] == [
+        (step, "node17", True) for step in range(1, 9)
+    ]
+    assert reader.envelope == "syslog"
