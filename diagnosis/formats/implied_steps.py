@@ -15,7 +15,7 @@ from diagnosis.formats.line_format import Values
 from diagnosis.observations import StepKind
 
 _NICE = (1000, 500, 250, 200, 100, 50, 25, 20, 10, 5, 4, 2, 1)
-_MOST_WAITING = 256
+MOST_WAITING = 256
 _MOST_EPOCHS = 50
 _EPOCH_ROUNDING = 0.011
 """Epochs are printed with two decimals; a distance of two of them may be off by this much."""
@@ -77,7 +77,7 @@ class ImpliedSteps:
         expected = None if self._last is None or self.interval is None else self._last + self.interval
         if len(self.waiting) == 1 and expected is not None and self._fits(expected):
             yield from self._give(self.waiting, [expected])
-        elif len(self.waiting) >= _MOST_WAITING:
+        elif len(self.waiting) >= MOST_WAITING:
             yield from self.flush()
 
     def tell(self, place: int, step: int) -> Waiting:

@@ -125,10 +125,11 @@ def settled(told):
     return repr(told) if type(told).__repr__ is not object.__repr__ else settled(state(told))
 
 
-@pytest.mark.parametrize("seed", range(examples(10)))
-def test_bars_and_dicts_are_followed_as_single_lines_are(seed):
-    """Whatever happens in a run, and wherever its bytes are cut."""
-    data = log_of(seed)
+@pytest.mark.parametrize("seed", range(examples(8)))
+@pytest.mark.parametrize("has_bar", [True, False])
+def test_dicts_are_followed_as_single_lines_are(seed, has_bar):
+    """Whatever happens in a run, with the bar and without, and wherever its bytes are cut."""
+    data = log_of(seed, has_bar=has_bar)
     place = random.Random(seed).randrange(len(data))
 
     slow = followed(data, place, in_bulk=False)

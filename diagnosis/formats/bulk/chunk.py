@@ -1,9 +1,12 @@
 """Some whole lines of a log, sorted by the layouts they fit."""
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
 from diagnosis.formats.bulk.decimal import Digits, Floats
+from diagnosis.formats.bulk.dict_layout import COMMA, DictLayout
 from diagnosis.formats.bulk.layout import Bytes, Group, Layout
 from diagnosis.formats.bulk.stamps import Moments
 
@@ -32,7 +35,7 @@ class Chunk:
         self.groups: list[Group] = []
         self.group_of = np.full(len(ends), UNKNOWN, np.int32)
         """For every line, the number of the group it belongs to."""
-        self._layouts: list[Layout] = []
+        self._layouts: list[Layout | DictLayout] = []
         self._columns: list[dict[str, Floats]] = []
         self._moments: list[Moments | None] = []
 
@@ -61,18 +64,34 @@ class Chunk:
                 return found + int(differs.argmax())
             found, look = found + count, 8 * look
 
-    def fit(self, layout: Layout, first: int = 0) -> int:
+    @cached_property
+    def commas(self) -> Rows:
+        """Where commas stand, and one behind the end."""
+        return np.append(np.flatnonzero(self._bytes == COMMA), len(self.data))
+
+    def fit(self, layout: Layout | DictLayout, first: int = 0) -> int:
         """Sort in the lines from `first` on that fit a layout; how many they are."""
+        if isinstance(layout, DictLayout):
+            is_open = (self.layout_of[first:] == UNKNOWN) & (self.lengths[first:] >= layout.shortest)
+            rows, columns = layout.read(self, first + np.flatnonzero(is_open))
+            self._enter(layout, rows, columns)
+            return len(rows)
         size = len(layout.line)
         rows = first + np.flatnonzero((self.lengths[first:] == size) & (self.layout_of[first:] == UNKNOWN))
         if not len(rows):
             return 0
-        digits, good = layout.match(self._lines_at(self.starts[rows], size))
+        digits, good = layout.match(self.at(self.starts[rows], size))
         if good is not None:
             rows = rows[good]
             if not len(rows):
                 return 0
         return self._take(layout, rows, digits)
+
+    def at(self, starts: Rows, size: int) -> Bytes:
+        """So many bytes from each of these places on, one row each."""
+        # Elements of `size` bytes that overlap: picking some of them copies each line in one piece.
+        windows = np.ndarray((len(self._bytes) - size + 1,), f"V{size}", self._bytes, 0, (1,))
+        return windows[starts].view(np.uint8).reshape(-1, size)
 
     def columns(self, group: int) -> dict[str, Floats]:
         """The numbers of a group's lines, in arrays as long as the chunk has lines."""
@@ -82,7 +101,7 @@ class Chunk:
         """The printed times of a group's lines, likewise."""
         return self._moments[group]
 
-    def layout(self, row: int) -> Layout:
+    def layout(self, row: int) -> Layout | DictLayout:
         """The layout of a line that has one."""
         return self._layouts[int(self.layout_of[row])]
 
@@ -97,11 +116,6 @@ class Chunk:
         self.lengths = self.lengths - (before & (self.lengths > 0))
         self.has_redraws = self.data.count(b"\r") > int(np.count_nonzero(before))
 
-    def _lines_at(self, starts: Rows, size: int) -> Bytes:
-        # Elements of `size` bytes that overlap: picking some of them copies each line in one piece.
-        windows = np.ndarray((len(self._bytes) - size + 1,), f"V{size}", self._bytes, 0, (1,))
-        return windows[starts].view(np.uint8).reshape(-1, size)
-
     def _take(self, layout: Layout, rows: Rows, digits: Digits) -> int:
         columns, refused = layout.values(digits)
         if layout.no_loss is not None and "loss" in columns:
@@ -111,18 +125,22 @@ class Chunk:
             keep = ~refused
             rows, digits = rows[keep], digits[:, keep]
             columns = {name: column[keep] for name, column in columns.items()}
-        number = self._number_of(layout.group)
-        self.layout_of[rows] = len(self._layouts)
-        self.group_of[rows] = number
-        self._layouts.append(layout)
-        for name, target in self._columns[number].items():
-            target[rows] = columns[name] if name in columns else layout.constants[name]
+        number = self._enter(layout, rows, columns)
         moments = self._moments[number]
         if moments is not None and layout.stamp is not None:
             read = layout.stamp.read(digits)
             moments.minutes[rows], moments.seconds[rows] = read.minutes, read.seconds
             moments.fractions[rows] = read.fractions
         return len(rows)
+
+    def _enter(self, layout: Layout | DictLayout, rows: Rows, columns: dict[str, Floats]) -> int:
+        number = self._number_of(layout.group)
+        self.layout_of[rows] = len(self._layouts)
+        self.group_of[rows] = number
+        self._layouts.append(layout)
+        for name, target in self._columns[number].items():
+            target[rows] = columns[name] if name in columns else layout.constants[name]
+        return number
 
     def _number_of(self, group: Group) -> int:
         if group in self.groups:

@@ -6,8 +6,11 @@ from itertools import accumulate
 import numpy as np
 
 from diagnosis.formats.bulk.decimal import Number, number_at
+from diagnosis.formats.bulk.dict_layout import DictLayout
+from diagnosis.formats.bulk.dict_learning import dict_layout_of
 from diagnosis.formats.bulk.layout import Group, Layout
 from diagnosis.formats.bulk.stamps import Stamp, stamp_at
+from diagnosis.formats.dialects.huggingface import DICT
 from diagnosis.formats.hygiene import kept_places, strip_escapes
 from diagnosis.formats.line import Line
 from diagnosis.formats.shapes import Places, Shape
@@ -21,7 +24,7 @@ _NO_LOSS = {"torchtitan": -1.0, "huggingface": None, "nemo": None}
 """Dialects that put values right in a way that columns can follow: the value that is no loss."""
 
 
-def layout_of(raw: bytes, line: Line, shape: Shape, *, has_step: bool = True) -> Layout | None:
+def layout_of(raw: bytes, line: Line, shape: Shape, *, has_step: bool = True) -> Layout | DictLayout | None:
     """The layout of a line as the reader left it; None when its like cannot be read as columns.
 
     Without `has_step` something else tells the step.
@@ -33,6 +36,8 @@ def layout_of(raw: bytes, line: Line, shape: Shape, *, has_step: bool = True) ->
     kind = _kind(shape, places, has_step=has_step)
     if kind is None or (shape.found.settle is not None and shape.name not in _NO_LOSS):
         return None
+    if shape.name == DICT.name and (flat := dict_layout_of(raw, line, shape, kind)) is not None:
+        return flat
     picked: dict[int, int] = {}
     numbers: dict[str, Number] = {}
     for name, start, end, factor in places.numbers:

@@ -12,6 +12,8 @@ from diagnosis.formats.again import Again
 from diagnosis.formats.bulk.block import StepBlock
 from diagnosis.formats.bulk.chunk import CR, UNKNOWN, Chunk, Rows
 from diagnosis.formats.bulk.decimal import Floats
+from diagnosis.formats.bulk.dict_layout import DictLayout
+from diagnosis.formats.bulk.dicts import DictRows, Dicts
 from diagnosis.formats.bulk.layout import Group, Layout
 from diagnosis.formats.bulk.learning import layout_of
 from diagnosis.formats.bulk.moving import move
@@ -43,7 +45,7 @@ class BulkReader(LogReader):
 
     def __init__(self, file: str, origin: Origin, *, settings: ReadSettings | None = None) -> None:
         super().__init__(file, origin, settings=settings)
-        self._layouts: list[Layout] = []
+        self._layouts: list[Layout | DictLayout] = []
         self._weaver = Weaver(self._origin, self._memory, self._shapes, self._sampler)
         self._rest = b""
         self._chunk = Chunk(b"\n")
@@ -155,7 +157,8 @@ class BulkReader(LogReader):
             before = self._told_before = len(memory.out)
             self._take((raw, offset, number, b"", True))
             newest = memory.out[-1] if len(memory.out) > before else None
-            if chunk.layout_of[row] == UNKNOWN and isinstance(newest, StepSample) and newest.evidence.line == number:
+            is_step = isinstance(newest, StepSample) and newest.evidence.line == number
+            if chunk.layout_of[row] == UNKNOWN and (is_step or self._is_waiting()):
                 self._learn(raw, row)
         if self._shapes._learned != known:
             self._doubt(row + 1)
@@ -184,12 +187,18 @@ class BulkReader(LogReader):
 
     # Layouts
 
+    def _is_waiting(self) -> bool:
+        """True when the line just read is a dict whose step is not known yet."""
+        stream = self._memory.streams.get(id(self._line.stream)) if self._line is not None else None
+        return stream is not None and bool(stream.implied.waiting) and stream.implied.waiting[-1].line is self._line
+
     def _learn(self, raw: bytes, row: int) -> None:
         if not self._left or self._line is None:
             return
         line = self._line
         shape = next((shape for shape in self._shapes.known if shape.places(line.text) is not None), None)
-        layout = layout_of(raw, line, shape) if shape is not None else None
+        has_step = shape is not None and (shape.found.kind != "implied" or "step" in (*shape.names, *shape.constants))
+        layout = layout_of(raw, line, shape, has_step=has_step) if shape is not None else None
         self._left -= 1
         if layout is None:
             return
@@ -226,6 +235,8 @@ class BulkReader(LogReader):
         doubted = self._unwrapper._doubted - doubted
         if doubted and line.text == line.printed:
             return row  # something looks like an envelope and is not believed yet
+        if group.kind == "implied":
+            return self._read_dicts(line, row, stop, items, doubted)
         counter = self._sampler._counters.get((id(line.origin), group.dialect))
         is_same = line.origin == group.origin and line.stream == group.stream
         if counter is None or not is_same or counter.attempt != self._memory.attempt:
@@ -241,6 +252,25 @@ class BulkReader(LogReader):
         items += self._hand_out()
         items.append(self._block(group, line, counter, slice(row, end), times))
         return end
+
+    def _read_dicts(self, line: Line, row: int, stop: int, items: list[Item], doubted: int) -> int:
+        """Dicts that carry no step, in a log without the bar."""
+        chunk, first = self._chunk, self._first
+        number = chunk.group_of[row]
+        offsets = first.offset + chunk.starts[row:stop]
+        columns = {name: column[row:stop] for name, column in chunk.columns(number).items()}
+        rows = DictRows(line, columns, first.line + row, offsets, lambda place: chunk.line(row + place))
+        waiting = self._memory.stream_of(line.stream)
+        dicts = Dicts(self._memory, self._sampler, waiting, rows)
+        if not dicts.can_be_taken():
+            return row
+        self._unwrapper._lines += stop - row
+        self._unwrapper._doubted += doubted * (stop - row)
+        items += self._hand_out()
+        block = dicts.take()
+        if block is not None:
+            items.append(block)
+        return stop
 
     def _cut(self, counter: Steps, row: int, stop: int) -> int:
         """The first line of a run on which something else happens than the next step."""

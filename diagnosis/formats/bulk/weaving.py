@@ -17,6 +17,7 @@ from diagnosis.formats.bulk.bar_layout import BAR_NAMES, BLANK, bar_layout, blan
 from diagnosis.formats.bulk.block import StepBlock, Whole
 from diagnosis.formats.bulk.chunk import UNKNOWN, Chunk, Rows
 from diagnosis.formats.bulk.decimal import Floats
+from diagnosis.formats.bulk.dict_layout import DictLayout
 from diagnosis.formats.bulk.layout import Layout
 from diagnosis.formats.bulk.learning import layout_of
 from diagnosis.formats.bulk.moving import move
@@ -71,7 +72,7 @@ class Weaver:
         self._memory = memory
         self._shapes = shapes
         self._sampler = sampler
-        self._layouts: list[Layout] = []
+        self._layouts: list[Layout | DictLayout] = []
         self._learned = self._settled = 0
         """The shapes that had been learned when the layouts were, and how many lines were read since."""
         self._chunk: Chunk | None = None
@@ -168,7 +169,7 @@ class Weaver:
         del self._layouts[MOST_LAYOUTS:]
         self._classify(chunk, pieces)
 
-    def _layout_of(self, raw: bytes) -> Layout | None:
+    def _layout_of(self, raw: bytes) -> Layout | DictLayout | None:
         if not raw.strip(b" "):
             return blank_layout(raw, self._origin)
         if b"%|" in raw:
