@@ -1,17 +1,23 @@
 """The registry goes away under a running bot: a word within a second, nothing lost, nothing twice."""
 
 import asyncio
+import os
+import time
 
 import pytest
 
+from benchmarks.whole import spread
 from bot.app import bot_running
 from diagnosis.findings import Finding, Severity
 from diagnosis.observations import Evidence, Origin
 from registry import StreamId, connect, wire
+from registry.errors import RegistryError
 from tests.bot.conftest import a_run
+from tests.counts import IS_FULL, count, say
 from tests.servers import Victim
 
 STREAM = StreamId("node17", "e1")
+COMMANDS, AWAY_SECONDS = count(20, 50), count(2.0, 60.0)
 
 
 @pytest.fixture
@@ -75,3 +81,57 @@ async def test_a_registry_that_dies_and_comes_back_loses_nothing(victim, workspa
 
     assert outcome.acked
     assert ["run1" in one["text"] or "run2" in one["text"] for one in workspace.messages()] == [True, True, False]
+
+
+@pytest.mark.figure
+@pytest.mark.timeout(900 if IS_FULL else 300)
+@pytest.mark.parametrize("is_said", [True, False], ids=["said", "control: Redis is waited for"])
+async def test_while_redis_is_down_every_command_is_told_so(victim, workspace, served, monkeypatch, is_said):
+    """Everybody hears it before Redis is back; a bot that waits for Redis instead says nothing until then (A24)."""
+    people = [f"person{number}" for number in range(COMMANDS)]
+    for name in people:
+        workspace.add_member(name)
+    if not is_said:
+        monkeypatch.setattr("handlers.answering.REGISTRY_SECONDS", 3_600.0)
+        monkeypatch.setattr(served.registry, "now", until_answered(served.registry.now))
+    victim.kill()
+    load = os.getloadavg()[0]
+
+    async def ask(number):
+        await asyncio.sleep(number * AWAY_SECONDS / COMMANDS if is_said else 0.0)
+        began, name = time.monotonic(), people[number]
+        outcome = await workspace.slash("/loss", "run42", user=name)
+        if is_said:
+            await workspace.until(lambda: workspace.ephemerals(name))
+        return outcome.acked, time.monotonic() - began
+
+    asked = await asyncio.gather(*(ask(number) for number in range(COMMANDS)))
+    said = [one["text"] for name in people for one in workspace.ephemerals(name)]
+    victim.start()
+
+    assert all(is_acked for is_acked, _ in asked)
+    if not is_said:
+        assert said == []
+        await workspace.until(lambda: len(workspace.messages()) >= COMMANDS)
+        return
+    assert len(said) == COMMANDS
+    assert all("The registry (Redis) does not answer" in text for text in said)
+    waits = [seconds for _, seconds in asked]
+    say(
+        "A24",
+        f"{COMMANDS} commands in {AWAY_SECONDS:.0f} s without Redis: {len(said)} told so, {spread(waits)} after they were "
+        f"typed; load average {load:.1f} before, {os.getloadavg()[0]:.1f} after",
+    )
+
+
+def until_answered(now):
+    """What a bot asks that believes its registry is always there."""
+
+    async def ask():
+        while True:
+            try:
+                return await now()
+            except RegistryError:
+                await asyncio.sleep(0.1)
+
+    return ask
