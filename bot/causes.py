@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from diagnosis.detectors.line_words import words_for
 from diagnosis.findings import Finding, Severity
 from diagnosis.incidents import Incident, Tracker
-from diagnosis.incidents.explaining import EXPLANATION, STALL, asks_for_a_cause
+from diagnosis.incidents.explaining import ABOUT, EXPLANATION, STALL, asked_beside, asks_for_a_cause
 from diagnosis.observations import Category, Evidence, Origin
 from diagnosis.root_cause import Diagnosis
 from diagnosis.signatures import ROWS
@@ -60,10 +60,10 @@ class Causes:
         self.troubles: dict[str, str] = {}
         """Run → why its cause could not be searched."""
 
-    def ask(self, run: Run, pace: Sequence[float], now: float) -> None:
-        """Begin to ask why a run stands, if that was not begun."""
+    def ask(self, run: Run, pace: Sequence[float], now: float, *, knows_numbers: bool = False) -> None:
+        """Begin to ask why a run stands, if that was not begun; `knows_numbers` as `look` takes it."""
         if run.name not in self._searches:
-            self._begin(run.name, run, pace, now)
+            self._begin(run.name, run, pace, now, knows_numbers=knows_numbers)
 
     def is_asking(self, run: str) -> bool:
         """Whether the nodes have not answered yet."""
@@ -83,19 +83,20 @@ class Causes:
         """What is news about the causes of a run's open incidents."""
         said: list[Finding] = []
         for incident in tracker.open_of(run.name):
-            name = _name(incident)
-            if self._is_due(name, incident, now):
-                self._begin(name, run, pace, now, _gathered(incident))
-            search = self._searches.get(name)
-            if search is not None and search.task.done() and not search.is_told:
-                search.is_told = True
-                said.append(_explanation(run, incident, search, now))
+            for about in ("", *asked_beside(incident)):
+                name = _name(incident, about)
+                if self._is_due(name, incident, now, about):
+                    self._begin(name, run, pace, now, _gathered(incident), knows_numbers=bool(about))
+                search = self._searches.get(name)
+                if search is not None and search.task.done() and not search.is_told:
+                    search.is_told = True
+                    said.append(_explanation(run, incident, search, now, about))
         return said
 
     def tidy(self, tracker: Tracker) -> None:
         """Forget the searches for incidents that are over."""
         for name in [name for name in self._searches if name.startswith(_INCIDENT)]:
-            incident = tracker.get(name.removeprefix(_INCIDENT))
+            incident = tracker.get(name.removeprefix(_INCIDENT).partition("/")[0])
             if incident is None or not incident.is_open:
                 self.forget(name)
 
@@ -103,13 +104,17 @@ class Causes:
         """Wait until all nodes that are being asked have answered or had their time."""
         await asyncio.gather(*(search.task for search in self._searches.values()), return_exceptions=True)
 
-    def _begin(self, name: str, run: Run, pace: Sequence[float], now: float, followed: int = 0) -> None:
+    def _begin(
+        self, name: str, run: Run, pace: Sequence[float], now: float, followed: int = 0, *, knows_numbers: bool = False
+    ) -> None:
         before = self._searches.get(name)
-        task = asyncio.create_task(self._search(run, tuple(pace)))
+        task = asyncio.create_task(self._search(run, tuple(pace), knows_numbers=knows_numbers))
         self._searches[name] = _Search(task, now, followed, before.asked + 1 if before is not None else 1)
 
-    def _is_due(self, name: str, incident: Incident, now: float) -> bool:
+    def _is_due(self, name: str, incident: Incident, now: float, about: str) -> bool:
         """Whether to ask: what broke once, and a question that stayed open again when more was printed since."""
+        if about:
+            return name not in self._searches and now - incident.last_finding_at >= SETTLE_SECONDS
         search = self._searches.get(name)
         if search is None:
             is_old_enough = now - incident.opened_at >= SETTLE_SECONDS
@@ -119,9 +124,9 @@ class Causes:
         has_more = _gathered(incident) > search.followed and now - search.began >= AGAIN_SECONDS
         return search.is_open_question and has_more and search.asked < MOST_ASKED
 
-    async def _search(self, run: Run, pace: tuple[float, ...]) -> Diagnosis | None:
+    async def _search(self, run: Run, pace: tuple[float, ...], *, knows_numbers: bool) -> Diagnosis | None:
         try:
-            picture, _, _ = await look(self._desk, run, pace, explains=True)
+            picture, _, _ = await look(self._desk, run, pace, explains=True, knows_numbers=knows_numbers)
         except RegistryError as away:
             logger.warning("The nodes of %r cannot be asked why it stopped: %s", run.name, away)
             return None
@@ -149,14 +154,14 @@ def origin_of(run: Run, why: Diagnosis | None, node: str | None = None) -> Origi
     return Origin(run.name, why.culprit_node or node, why.culprit_rank, why.culprit_local_rank)
 
 
-def _explanation(run: Run, incident: Incident, search: _Search, now: float) -> Finding:
+def _explanation(run: Run, incident: Incident, search: _Search, now: float, about: str) -> Finding:
     """What the search found, for the tracker; without details it only says that the search is over."""
     why = search.found
-    details = {"incident": incident.id, "asked": str(search.asked)}
+    details = {"incident": incident.id, "asked": str(search.asked)} | ({ABOUT: about} if about else {})
     text = "the nodes were asked for the cause"
     evidence: tuple[Evidence, ...] = ()
     if why is not None and why.category is not Category.NONE:
-        is_said = incident.trouble == why.category
+        is_said = (about or incident.trouble) == why.category
         details |= {**details_of(why, is_said=is_said), **why.details, "category": str(why.category)}
         text = _said(why)
         evidence = (why.evidence,) if why.evidence is not None else ()
@@ -181,8 +186,8 @@ def _said(why: Diagnosis) -> str:
     return why.because[0] if why.because else CAUSES[why.category]
 
 
-def _name(incident: Incident) -> str:
-    return f"{_INCIDENT}{incident.id}"
+def _name(incident: Incident, about: str) -> str:
+    return f"{_INCIDENT}{incident.id}/{about}" if about else f"{_INCIDENT}{incident.id}"
 
 
 def _gathered(incident: Incident) -> int:

@@ -21,6 +21,7 @@ from diagnosis.stall import Outcome, Standing
 from diagnosis.thresholds import Thresholds
 from handlers.ask_nodes import beats_of, view_of_beat
 from handlers.command import Desk
+from handlers.explaining import NUMBERS
 from handlers.patience import limits_for
 from handlers.stall import pace_of
 from handlers.standing import OVER, Picture, picture_of
@@ -137,7 +138,8 @@ class RunJudge:
         pace = tuple(watched.intervals)
         picture = picture_of(run, tuple(ranks), views, pace, limits=limits_for(run, self._thresholds), now=now)
         self._note_turn(run, picture, watched, tracker)
-        said = self._changes(run, picture, watched, now)
+        knows_numbers = any(NUMBERS.intersection(one.troubles) for one in tracker.open_of(run.name))
+        said = self._changes(run, picture, watched, now, knows_numbers=knows_numbers)
         return [*said, *self._causes.explain_incidents(run, tracker, pace, now)]
 
     async def _learn_pace(self, run: Run, ranks: Sequence[RankProgress], watched: _Watched) -> None:
@@ -168,21 +170,25 @@ class RunJudge:
         elif picture.outcome is not Outcome.ENDED:
             watched.state = run.state
 
-    def _ask_why(self, run: Run, wanted: Mapping[Key, str], watched: _Watched, now: float) -> None:
+    def _ask_why(
+        self, run: Run, wanted: Mapping[Key, str], watched: _Watched, now: float, *, knows_numbers: bool
+    ) -> None:
         """Begin to ask when it is seen first; forget the answer when it is over, or was one to another question."""
         asked = [key for key in wanted if key[0] in EXPLAINED]
         news = [key for key in asked if key not in watched.firing]
         if not asked or (watched.firing and any(key not in watched.pending for key in news)):
             self._causes.forget(run.name)
         if news:
-            self._causes.ask(run, tuple(watched.intervals), now)
+            self._causes.ask(run, tuple(watched.intervals), now, knows_numbers=knows_numbers)
 
-    def _changes(self, run: Run, picture: Picture, watched: _Watched, now: float) -> list[Finding | Cleared]:
+    def _changes(
+        self, run: Run, picture: Picture, watched: _Watched, now: float, *, knows_numbers: bool
+    ) -> list[Finding | Cleared]:
         said: list[Finding | Cleared] = []
         wanted = wanted_findings(picture)
         if picture.standing.step != watched.last_step[0]:
             watched.last_step = (picture.standing.step, now)
-        self._ask_why(run, wanted, watched, now)
+        self._ask_why(run, wanted, watched, now, knows_numbers=knows_numbers)
         for key, text in wanted.items():
             watched.pending[key] = watched.pending.get(key, 0) + 1
             is_explained = key[0] not in EXPLAINED or not self._causes.is_asking(run.name)

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from diagnosis.case import Case
 from diagnosis.gpu_holders import with_holders
 from diagnosis.live_case import case_of
 from diagnosis.live_verdict import Whole, complete
 from diagnosis.node_facts import NodeFacts
+from diagnosis.observations import Category
 from diagnosis.root_cause import Diagnosis, diagnose
 from diagnosis.stall import Outcome
 from handlers.ask_nodes import Asked, ask_nodes, beats_of, ranks_of, view_of_beat, views_of
 from handlers.command import Desk
+from handlers.messages.causes import ONLY_NUMBERS
 from handlers.patience import limits_for
 from handlers.standing import Picture, picture_of
 from registry import Run
@@ -22,20 +25,25 @@ from registry.facts import unpack
 LEAST_UNCERTAINTY_SECONDS = 1.0
 STILL = frozenset({Outcome.STALLED, Outcome.INITIALISING_TOO_LONG})
 """Outcomes of a run that lives and does not move."""
+NUMBERS = frozenset({Category.NAN_INF, Category.LOSS_SPIKE})
+"""Categories that tell of a run's numbers, and seldom of how its processes came to their end."""
 ENDED_BADLY = frozenset({"crashed", "killed", "preempted"})
 
 
 async def look(
-    desk: Desk, run: Run, pace: tuple[float, ...], *, explains: bool = False
+    desk: Desk, run: Run, pace: tuple[float, ...], *, explains: bool = False, knows_numbers: bool = False
 ) -> tuple[Picture, Asked, float]:
-    """A fresh look at every node of a run, explained where it stands still or broke, or if somebody `explains` it."""
+    """A fresh look at every node of a run, explained where it stands still or broke, or if somebody `explains` it.
+
+    `knows_numbers`: that its numbers went bad is told already; what is asked is why it stands or died.
+    """
     stands = await _stands(desk, run, pace)
     nodes = await ask_nodes(desk, run.name, "facts", {"stands": stands}, desk.ask_deadline_seconds)
     ranks = tuple(ranks_of(nodes, await desk.registry.ranks.all(run.name)))
     now = await desk.registry.clock.estimate()
     picture = picture_of(run, ranks, tuple(views_of(nodes)), pace, limits=limits_for(run, desk.thresholds), now=now)
     if explains or wants_a_cause(picture, run):
-        picture = replace(picture, diagnosis=await explain(picture, nodes, pace, now))
+        picture = replace(picture, diagnosis=await explain(picture, nodes, pace, now, knows_numbers=knows_numbers))
     return picture, nodes, now
 
 
@@ -54,17 +62,32 @@ def wants_a_cause(picture: Picture, run: Run) -> bool:
     return picture.outcome in STILL or picture.outcome is Outcome.RUN_DOWN or has_broken
 
 
-async def explain(picture: Picture, nodes: Asked, pace: tuple[float, ...], now: float) -> Diagnosis:
+async def explain(
+    picture: Picture, nodes: Asked, pace: tuple[float, ...], now: float, *, knows_numbers: bool = False
+) -> Diagnosis:
     """The one explanation that the nodes' evidence bears best; off the event loop, since a big run has much of it."""
-    return await asyncio.to_thread(_explain, picture, nodes, pace, now)
+    return await asyncio.to_thread(_explain, picture, nodes, pace, now, knows_numbers=knows_numbers)
 
 
-def _explain(picture: Picture, nodes: Asked, pace: tuple[float, ...], now: float) -> Diagnosis:
+def _explain(picture: Picture, nodes: Asked, pace: tuple[float, ...], now: float, *, knows_numbers: bool) -> Diagnosis:
     told = list(facts_of(nodes).values())
     case = case_of(told, looked_at=now, is_stalled=picture.outcome in STILL)
-    said = complete(diagnose(case), _whole(picture, pace, now))
     is_down = picture.outcome in {Outcome.RUN_DOWN, Outcome.ENDED}
+    found = diagnose(case)
+    if knows_numbers and found.category in NUMBERS:
+        found = _beside_the_numbers(case, found, is_down=is_down)
+    said = complete(found, _whole(picture, pace, now))
     return with_holders(said, (one for facts in told for one in facts.holders), is_down=is_down)
+
+
+def _beside_the_numbers(case: Case, found: Diagnosis, *, is_down: bool) -> Diagnosis:
+    """What the nodes tell of a stop when the numbers, which are known, do not speak first."""
+    other = diagnose(replace(case, findings=[]))
+    if other.category is not Category.NONE or not is_down:
+        return other
+    return replace(
+        found, signature=ONLY_NUMBERS, evidence=None, because=(), next=(), runner_up="", unknown=other.unknown
+    )
 
 
 def facts_of(nodes: Asked) -> Mapping[str, NodeFacts]:

@@ -13,7 +13,7 @@ from diagnosis.incidents.incident import RANKS
 from diagnosis.stall import Outcome
 from handlers.arguments import read_arguments
 from handlers.command import IN_TERMINAL, Asked, Command, Desk, Reply, Say, Upload
-from handlers.explaining import look
+from handlers.explaining import NUMBERS, look
 from handlers.find_run import find_run
 from handlers.gpu_history import gpu_history
 from handlers.kept import Kept, kept_of_run
@@ -35,8 +35,8 @@ async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
     """One sentence and a table at once; then the GPUs as a picture, where there are any."""
     given = read_arguments(asked.words)
     run = await find_run(desk, asked, given.names[0] if given.names else None)
-    picture, nodes, now = await look(desk, run, await pace_of(desk, run.name))
     about = await _known_of(desk, run)
+    picture, nodes, now = await look(desk, run, await pace_of(desk, run.name), knows_numbers=about.knows_numbers)
     told = stall_answer(
         run.name, picture, now, len(nodes.answers), len(nodes.beats), state=about.state, loudest=about.loudest
     )
@@ -70,6 +70,16 @@ class _Known:
     """Of those that are open: what trains may train on NaN."""
 
     @property
+    def pointed(self) -> Kept | None:
+        """The one that the answer points to."""
+        return self.ended or self.gravest
+
+    @property
+    def knows_numbers(self) -> bool:
+        """Whether that one tells already that the numbers went bad."""
+        return self.pointed is not None and bool(NUMBERS.intersection(self.pointed.incident.troubles))
+
+    @property
     def loudest(self) -> Severity | None:
         """Of what is open; None: nothing is."""
         return self.gravest.incident.severity if self.gravest is not None else None
@@ -91,7 +101,7 @@ async def _known_of(desk: Desk, run: Run) -> _Known:
 
 def _pointed(desk: Desk, about: _Known, told: Message, outcome: Outcome, now: float) -> Message:
     """The answer with the incident that ended the run, else with the gravest that is open."""
-    pointed = about.ended or about.gravest
+    pointed = about.pointed
     if pointed is None:
         return told
     replaces_head = about.ended is not None and outcome in SEEMS_WELL

@@ -21,6 +21,8 @@ class Reason(StrEnum):
     """One of several troubles is over."""
     WORSE = "worse"
     CAUSE_FOUND = "cause_found"
+    LOOKED_INTO = "looked_into"
+    """The nodes were asked why a trouble came that is told beside another: how a run died that had gone NaN."""
     AGAIN = "again"
     """The same trouble in a later attempt of the run."""
     REOPENED = "reopened"
@@ -60,6 +62,7 @@ REPLIES = frozenset(
         Reason.PARTLY_OVER,
         Reason.WORSE,
         Reason.CAUSE_FOUND,
+        Reason.LOOKED_INTO,
         Reason.AGAIN,
         Reason.REOPENED,
         Reason.NOTE,

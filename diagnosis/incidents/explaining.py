@@ -12,11 +12,43 @@ from diagnosis.incidents.troubles import BROKEN, explains, trouble_of
 EXPLANATION = "root_cause"
 """The kind of the finding that the search for a cause ends with. `details["incident"]` names whose it is."""
 STALL = "stall"
+ABOUT = "about"
+"""The detail that names the trouble beside an incident's own of which the search was."""
+_LOOKED_INTO = "looked_into"
+"""The detail of a trouble beside that says that the nodes were asked about it."""
 
 
 def asks_for_a_cause(incident: Incident) -> bool:
     """Whether the nodes can tell more of it than the line that opened it, and were not asked yet."""
     return not incident.is_explained and incident.trouble in BROKEN
+
+
+def asked_beside(incident: Incident) -> tuple[str, ...]:
+    """Troubles that are told beside its own, of which the nodes can tell more and were not asked yet."""
+    return tuple(
+        trouble
+        for trouble, finding in incident.beside.items()
+        if incident.is_announced and trouble in BROKEN and not finding.details.get(_LOOKED_INTO)
+    )
+
+
+def take_beside(incident: Incident, event: str, said: Finding, now: float) -> tuple[Incident, Reason, Finding]:
+    """The incident after a search for the cause of a trouble beside its own, what news that is, and the news."""
+    trouble = said.details[ABOUT]
+    before = incident.beside[trouble]
+    told = {name: said.details[name] for name in TOLD if said.details.get(name)}
+    names = said.origin.rank is not None
+    known = replace(
+        before,
+        origin=said.origin if names else before.origin,
+        details={**before.details, **told, _LOOKED_INTO: "yes"},
+    )
+    after = replace(incident.with_event(event), beside={**incident.beside, trouble: known}, changed_at=now)
+    if not told:
+        return after, Reason.KNOWN, known
+    # The line that opened it stands in the thread already.
+    news = replace(known, evidence=said.evidence if said.evidence != before.evidence else ())
+    return after.with_entry(Entry(event, now, "finding", said.text, EXPLANATION)), Reason.LOOKED_INTO, news
 
 
 def take_explanation(incident: Incident, event: str, said: Finding, now: float) -> tuple[Incident, Reason]:

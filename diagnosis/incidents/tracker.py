@@ -15,7 +15,7 @@ from diagnosis.incidents.announcements import (
     Resolved,
     Updated,
 )
-from diagnosis.incidents.explaining import EXPLANATION, asks_for_a_cause, take_explanation
+from diagnosis.incidents.explaining import ABOUT, EXPLANATION, asks_for_a_cause, take_beside, take_explanation
 from diagnosis.incidents.gathering import clear, explain, join, new_incident, note, rehead, stand_beside
 from diagnosis.incidents.habits import Habits
 from diagnosis.incidents.incident import Entry, Incident, State, incident_id
@@ -169,13 +169,17 @@ class Tracker:
         incident = self._incidents.get(said.details.get("incident", ""))
         if incident is None or not incident.is_open:
             return [Noted((event,), Reason.KNOWN)]
-        after, reason = take_explanation(incident, event, said, now)
+        if said.details.get(ABOUT) in incident.beside:
+            after, reason, news = take_beside(incident, event, said, now)
+        else:
+            after, reason = take_explanation(incident, event, said, now)
+            news = after.head
         if not after.is_announced:
             return self._open(after, now)
         if reason is Reason.KNOWN:
             self._incidents[after.id] = after
             return [Noted((event,), Reason.KNOWN, after)]
-        return self._store(after, reason, now, event, after.head)
+        return self._store(after, reason, now, event, news)
 
     def _receive_note(self, event: str, finding: Finding, now: float) -> Said:
         trouble = trouble_of(finding)

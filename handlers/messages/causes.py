@@ -17,6 +17,8 @@ _UNTOLD = "nothing tells which was first"
 """Said already where the suspects are named."""
 _QUOTED = 60
 """Letters of the shown line by which a reason that only repeats it is known."""
+ONLY_NUMBERS = "only_numbers"
+"""The signature of a diagnosis that knows of an end no more than that the numbers went bad before it."""
 WAITS = frozenset(
     {
         Category.COLLECTIVE_HANG,
@@ -61,6 +63,8 @@ def cause(said: Diagnosis, *, is_known: bool = False) -> Phrase:
 
     `is_known`: what happened stands above already, and only who was first is news.
     """
+    if said.signature == ONLY_NUMBERS:
+        return say("No node shows another reason for its end than the numbers that went bad before it.")
     if said.category is Category.NONE:
         return say("Why cannot be told, because {why}.", why=why_not(said))
     sure = say("confidence: {level}", level=Clause(said.confidence))

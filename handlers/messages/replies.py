@@ -16,6 +16,7 @@ _NEWS = {
     Reason.FOLLOWED: "Now also: *{what}*{place}.",
     Reason.WORSE: "Now critical: *{what}*{place}.",
     Reason.CAUSE_FOUND: "Cause found: *{what}*{place}. What was said above only follows from it.",
+    Reason.LOOKED_INTO: "More of *{what}*{place}:",
     Reason.AGAIN: "Again, in a later attempt of the run: *{what}*{place}.",
     Reason.REOPENED: "Back again: *{what}*{place}.",
     Reason.NOTE: "Note: {what}{place}.",
@@ -30,6 +31,8 @@ _OVER = {
 }
 
 
+_TELLS_ALL = frozenset({Reason.FOLLOWED, Reason.LOOKED_INTO})
+"""Of a trouble that has no root of its own."""
 _CALLS_ITS_OWNER = frozenset({Reason.FOLLOWED, Reason.WORSE})
 _BY_PEOPLE = {
     Reason.NOTED: "{who} notes: {text}",
@@ -50,7 +53,7 @@ def reply(said: Announcement) -> Message:
         head = say(form, what=Clause(what(said.finding)), place=at)
         if said.reason in _CALLS_ITS_OWNER and incident.acknowledged_by:
             head = say("{head} {who}, you have it.", head=head, who=Person(incident.acknowledged_by))
-        return message(head, *_shown(said.finding, is_whole=said.reason is Reason.FOLLOWED))
+        return message(head, *_shown(said.finding, is_whole=said.reason in _TELLS_ALL))
     if said.reason is Reason.PARTLY_OVER:
         text = Clause(said.text.rstrip(".") or "it no longer shows")
         return message(say("Over: {text}. Still open: *{what}*.", text=text, what=Clause(what(incident.head))))

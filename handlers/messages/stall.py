@@ -122,7 +122,9 @@ def _next(picture: Picture) -> list[Phrase]:
     said = picture.diagnosis
     if said is not None and said.next:
         return [say("• {step}", step=with_code(step)) for step in steps(said)]
-    if picture.outcome in STOPPED:
+    if picture.outcome is Outcome.RUN_DOWN:
+        return [with_code("• Before anybody starts it again, save the evidence: `/snapshot`.")]
+    if picture.outcome is Outcome.STALLED:
         return [with_code("• Before you stop it, save the evidence: `/snapshot`.")]
     if picture.outcome is Outcome.WATCHER_SILENT:
         return [say("• Check that the watchers run on its nodes and reach Redis.")]

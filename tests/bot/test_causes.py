@@ -72,6 +72,39 @@ async def test_a_killed_rank_is_named_and_its_consequences_stay_quiet(workspace,
     assert not any("in consequence" in reply["text"] for reply in workspace.replies(root["ts"]))
 
 
+async def test_a_rank_that_dies_after_a_nan_is_diagnosed_in_the_thread(workspace, quick_bot, watching, job, tmp_path):
+    """The NaN heads the thread and is no answer to how the process died: that is asked of the nodes all the same."""
+    log = job("--fault", "nan:0:20")
+    await watching(log)
+    root = await root_about(workspace, "loss is NaN")
+
+    (victim,) = [one for one in workers_of(tmp_path) if ("RANK", "1") in one.items()]
+    os.kill(int(victim["pid"]), signal.SIGKILL)
+    await workspace.until(lambda: "killed by SIGKILL" in said_in(workspace, root))
+    await workspace.until(lambda: "failed first" in said_in(workspace, root))
+
+    told = said_in(workspace, root)
+    assert "rank 1 (node002)" in told.lower()
+    assert "The numbers went NaN" not in told
+    assert "Stop the run soon" not in str(workspace.messages()[0]["blocks"])
+    assert len(workspace.messages()) == 1
+
+
+def said_in(workspace, root):
+    return " ".join(str(one.get("blocks")) for one in workspace.replies(root["ts"]))
+
+
+def workers_of(folder):
+    """The environment of each worker of the job in this folder, with its pid."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if str(folder).encode() in (process / "cmdline").read_bytes():
+                pairs = (process / "environ").read_bytes().decode(errors="replace").split("\0")
+                found.append(dict(pair.split("=", 1) for pair in pairs if "=" in pair) | {"pid": process.name})
+    return found
+
+
 async def test_pauses_for_evaluation_and_checkpoints_are_no_stall(workspace, quick_bot, watching, job):
     """Both last longer than the threshold; nothing is said, and /stall calls the pause lawful."""
     log = job("--eval-every", "20", "--save-every", "30", "--pause-seconds", "4")

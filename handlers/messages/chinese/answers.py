@@ -123,6 +123,9 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         "{answered} of {asked} nodes answered": "{answered}/{asked} 个节点已应答",
         "could not look: {what}": "无法查看：{what}",
         "• Before you stop it, save the evidence: `/snapshot`.": "• 停止之前，先保存现场： `/snapshot` 。",
+        "• Before anybody starts it again, save the evidence: `/snapshot`.": (
+            "• 重新启动之前，先保存现场： `/snapshot` 。"
+        ),
         "• Check that the watchers run on its nodes and reach Redis.": (
             "• 请确认监视进程在各节点上运行，并能连上 Redis。"
         ),
@@ -130,6 +133,9 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         "and {n} rows more": "另有 {n} 行",
         "{state} ({place})": "{state}（{place}）",
         # Causes.
+        "No node shows another reason for its end than the numbers that went bad before it.": (
+            "除了此前异常的数值，没有节点显示它结束的其他原因。"
+        ),
         "Why cannot be told, because {why}.": "无法判断原因，因为{why}。",
         "Which rank stopped first cannot be told, because {why}.": "无法判断哪个 rank 最先停下，因为{why}。",
         "Which rank stopped first cannot be told; only rank {names} differs from the rest.": (

@@ -14,6 +14,9 @@ CAUSES: Mapping[str, str] = MappingProxyType(
         "{c} stopped first": "{c} 最先停下",
         "{c} failed first": "{c} 最先出错",
         "{c} is whom the others wait for": "其他进程在等 {c}",
+        "No node shows another reason for its end than the numbers that went bad before it": (
+            "除了此前异常的数值，没有节点显示它结束的其他原因"
+        ),
         "Why cannot be told, because {c}": "无法判断原因，因为{c}",
         "Which rank stopped first cannot be told, because {c}": "无法判断哪个 rank 最先停下，因为{c}",
         "Which rank stopped first cannot be told; only rank {n} differs from the rest": (

@@ -1,10 +1,13 @@
 """The search for a cause: the news of a crash waits for it a moment, and says whose it was in the same thread."""
 
+from dataclasses import replace
+
 import pytest
 
 from diagnosis.findings import Severity
-from diagnosis.incidents import Habits, Noted, Opened, Reason, Tracker, Updated
-from diagnosis.incidents.explaining import EXPLANATION
+from diagnosis.incidents import Habits, Incident, Noted, Opened, Reason, Tracker, Updated
+from diagnosis.incidents.explaining import ABOUT, EXPLANATION, asked_beside, asks_for_a_cause
+from registry import wire
 from tests.diagnosis.incidents.conftest import START
 
 WAIT = 6.0
@@ -136,3 +139,53 @@ def test_a_cause_for_an_incident_that_is_over_is_not_said(patient, finding, time
     said = only(patient.receive("x", explanation(finding, timeouts, "gpu_oom", rank=1), START + 9))
 
     assert isinstance(said, Noted)
+
+
+@pytest.fixture
+def died_after_nan(tracker, finding):
+    """A run went NaN, and later one of its processes was killed; the incident."""
+    tracker.receive("e1", finding(rank=None), START)
+    tracker.receive("e2", finding("killed", rank=None, node="node18"), START + 600)
+    (incident,) = tracker.open_of("run42")
+    return incident
+
+
+def test_a_death_beside_a_nan_is_asked_about(tracker, finding, died_after_nan):
+    """Once; the NaN itself needs no search, nor does a stall, of which the judge asked when it was seen."""
+    tracker.receive("e3", finding("stalled", node=None, rank=None), START + 700)
+
+    assert asked_beside(only_open(tracker)) == ("rank_crash",)
+    assert not asks_for_a_cause(died_after_nan)
+
+
+def only_open(tracker):
+    (incident,) = tracker.open_of("run42")
+    return incident
+
+
+def about(finding, incident, **more):
+    said = explanation(finding, incident, **more)
+    return replace(said, details={**said.details, ABOUT: "rank_crash"})
+
+
+@pytest.mark.parametrize("category", ["rank_crash", "host_oom", "nan_inf"])
+def test_what_is_found_of_it_is_a_line_in_the_thread(tracker, finding, died_after_nan, category):
+    """Who died and why; the NaN goes on to head the thread, and nobody is asked again, by a later bot either."""
+    said = only(tracker.receive("x", about(finding, died_after_nan, category=category, rank=2), START + 603))
+
+    assert (said.reason, said.speaks) == (Reason.LOOKED_INTO, True)
+    assert (said.finding.kind, said.finding.origin.rank, said.finding.details["more"]) == ("killed", 2, "Because.")
+    assert said.incident.head.kind == "nonfinite_loss"
+    assert said.incident.trouble == "nan_inf"
+    assert asked_beside(said.incident) == ()
+    later = Tracker()
+    later.restore([wire.build(Incident, wire.load(wire.dump(said.incident)))])
+    assert asked_beside(only_open(later)) == ()
+
+
+def test_a_search_beside_that_finds_nothing_is_over_without_a_word(tracker, finding, died_after_nan):
+    """Nobody is asked for ever."""
+    said = only(tracker.receive("x", about(finding, died_after_nan), START + 603))
+
+    assert isinstance(said, Noted)
+    assert asked_beside(only_open(tracker)) == ()
