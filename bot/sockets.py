@@ -8,6 +8,7 @@ import asyncio
 import logging
 import time
 from contextlib import suppress
+from typing import Any
 
 from aiohttp import WSMessage
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
@@ -19,11 +20,13 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.repeats import Repeats
+from registry.ending import end_all
 
 logger = logging.getLogger(__name__)
 
 PING_SECONDS = 5.0
 CONNECT_SECONDS = 15.0
+GOODBYE_SECONDS = 2.0
 LONGEST_WAIT_SECONDS = 15.0
 STABLE_SECONDS = 30.0
 
@@ -66,10 +69,14 @@ class Connection(AsyncSocketModeHandler):
         return (session is None or session.closed) and not self.client.connect_operation_lock.locked()
 
     async def end(self) -> None:
-        """Close, whatever state it is in."""
+        """Close, whatever state it is in; one that is dead answers no goodbye, and still leaves nothing behind."""
         with suppress(Exception):
-            async with asyncio.timeout(2.0):
+            async with asyncio.timeout(GOODBYE_SECONDS):
                 await self.close_async()  # type: ignore[no-untyped-call]
+        left: list[Any] = [self.client.message_processor, self.client.current_session_monitor]
+        await end_all(part for part in [*left, self.client.message_receiver] if part is not None)
+        with suppress(Exception):
+            await self.client.aiohttp_client_session.close()
 
     async def _heard(self, message: WSMessage) -> None:
         del message
