@@ -110,6 +110,7 @@ def read_gpu(samples: Sequence[GpuSample], idle_watts: float | None = None) -> G
     power = statistics.median(powers) if powers else None
     memory = int(statistics.median(used)) if used else None
     state = _state(samples[-1], utils, power, memory, idle_watts) if samples else GpuState.UNKNOWN
+    state = GpuState.LOST if _fails_to_answer(samples) else state
     return GpuReading(index, state, util, power, memory, len(samples), problem)
 
 
@@ -153,6 +154,16 @@ def steady_since(samples: Sequence[GpuSample]) -> float | None:
             break
         side, since = here, sample.time
     return since
+
+
+def _fails_to_answer(samples: Sequence[GpuSample]) -> bool:
+    """The driver reports an error instead of every value, again and again: the GPU is there in name only."""
+    newest = samples[-MIN_SAMPLES:]
+    return len(newest) == MIN_SAMPLES and all(
+        sample.problem is not None
+        and (sample.utilization_percent, sample.power_watts, sample.memory_used_bytes) == (None, None, None)
+        for sample in newest
+    )
 
 
 def _state(

@@ -1,7 +1,7 @@
 """What stays of one log after it was read: steps, phases, telling lines and tracebacks, bounded at any length."""
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -22,6 +22,8 @@ from diagnosis.tracebacks import Raised, TracebackReader, is_source
 KEPT_OF_A_KIND = 6
 """Sightings kept of each (row, rank, attempt); the rest is counted."""
 KEPT_SIGHTINGS = 50_000
+KEPT_APART = 4096
+"""Processes, GPUs or nodes that lines of one row are told apart by, where no rank stands in front."""
 KEPT_TRACEBACKS = 4_000
 KEPT_MARKS = 64
 MAX_WORLD = 1 << 20
@@ -32,6 +34,9 @@ _ELASTIC_LINES = frozenset({"elastic_block", "elastic_field"})
 _DONE = re.compile(
     r"(?i)\b(?:training|fine-?tuning|run) (?:is |has )?(?:done|finished|completed?|ended)\b(?! (?:step|epoch|iter))"
 )
+
+_TOLD_APART = ("rank", "xid", "bus", "pid", "node")
+"""Fields that make two lines of a row, where no rank is in front, those of different processes, GPUs or nodes."""
 
 LINES_IN_ORDER = _TRACEBACK_LINES | _ELASTIC_LINES
 """Rows whose lines are put together with those around them: each counts."""
@@ -146,7 +151,8 @@ class LogFacts:
         self.local_ranks: dict[tuple[str | None, int], int] = {}
         """(node, local rank) → rank, where lines told both."""
         self.observed_ranks: set[int] = set()
-        self._kept: dict[tuple[str, int | None, int], list[Sighting]] = {}
+        self._kept: dict[tuple[str, int | tuple[str, ...] | None, int], list[Sighting]] = {}
+        self._apart: Counter[str] = Counter()
         self._tracebacks = TracebackReader()
         self._order = 0
         self._new_steps = {0: 0}
@@ -179,7 +185,7 @@ class LogFacts:
         """`observe` for lines that were taken so often that more of them only count, and come again."""
         self._order += times * len(symptoms)
         for seen in symptoms:
-            known = self._kept.get((seen.signature, seen.origin.rank, self.attempt))
+            known = self._kept.get(self._key(seen))
             if known and seen.role is not Role.BENIGN and not self._is_quoted(seen):
                 known[-1].count += times
 
@@ -266,11 +272,22 @@ class LogFacts:
         elif seen.role is not Role.BENIGN and seen.signature not in _TRACEBACK_LINES and not self._is_quoted(seen):
             self._keep(seen, raised)
 
+    def _key(self, seen: Symptom) -> tuple[str, int | tuple[str, ...] | None, int]:
+        """The row, and of what it tells: a rank, or else the process, GPU or node in its fields."""
+        rank = seen.origin.rank
+        if rank is None:
+            apart = tuple(seen.fields[name] for name in _TOLD_APART if name in seen.fields)
+            key = (seen.signature, apart, self.attempt)
+            if apart and (key in self._kept or self._apart[seen.signature] < KEPT_APART):
+                self._apart[seen.signature] += key not in self._kept
+                return key
+        return seen.signature, rank, self.attempt
+
     def _is_quoted(self, seen: Symptom) -> bool:
         return self._tracebacks.is_open(seen.origin.rank) and is_source(seen)
 
     def _keep(self, seen: Symptom, raised: Raised | None) -> None:
-        known = self._kept.setdefault((seen.signature, seen.origin.rank, self.attempt), [])
+        known = self._kept.setdefault(self._key(seen), [])
         if len(known) >= KEPT_OF_A_KIND or len(self.sightings) >= KEPT_SIGHTINGS:
             if known:
                 known[-1].count += 1

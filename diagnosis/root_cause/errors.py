@@ -32,6 +32,8 @@ TEARDOWN_TYPES = (
 _ENDS_A_RANK = frozenset({"remote_data_error"})
 _OF_LAUNCHERS = frozenset({"wrapper_killed"})
 """Rows whose line a launcher's own traceback ends with."""
+_PIDS_OF_RANKS = frozenset({"segfault"})
+"""Rows whose pid is a rank's own process."""
 _ENDS_A_PROCESS = frozenset({Category.GPU_OOM, Category.RANK_CRASH})
 _HARD = frozenset({Category.GPU_HARDWARE, Category.DISK_FULL, Category.CHECKPOINT_FAILURE, Category.GPU_OOM,
                    Category.HOST_OOM, Category.STORAGE_STALL, Category.NODE_LOST})  # fmt: skip
@@ -193,6 +195,8 @@ def _rank_of(sighting: Sighting, file: CaseFile, log: LogFacts, cluster: Cluster
             return rank
         return cluster.by_bus(fields["bus"], node) if "bus" in fields else None
     rank = cluster.rank_of(sighting, file)
+    if rank is None and sighting.symptom.signature in _PIDS_OF_RANKS and "pid" in fields:
+        return cluster.by_pid(int(fields["pid"]), fields.get("node"))
     return rank if rank is not None else _rank_of_worker(sighting, log, cluster)
 
 

@@ -66,6 +66,9 @@ def _step(cause: Cause, timeline: Timeline) -> int | None:
     iteration = first.sighting.symptom.fields.get("iteration")
     if iteration is not None:
         return int(iteration)
+    named = timeline.step_in(first.sighting.symptom.evidence)
+    if cause.category is Category.NAN_INF and named is not None:
+        return named
     if cause.category is Category.INIT_TIMEOUT:
         return None if timeline.has_steps else 0
     return timeline.first_bad(first.sighting, first.log, first.sighting.symptom.evidence)

@@ -138,10 +138,15 @@ class Timeline:
     def _newest_of_attempt(self) -> list[Told]:
         return [log.last_told for _, log in self._logs if log.last_told is not None]
 
+    def step_in(self, evidence: Evidence) -> int | None:
+        """The step that a line names in words."""
+        found = _STEP_WORD.search(evidence.text)
+        return int(found[1]) if found is not None else None
+
     def _named_step(self, evidence: Evidence | None) -> int | None:
         """A step that only the telling line, or the last lines of its rank, name."""
-        if evidence is not None and (found := _STEP_WORD.search(evidence.text)) is not None:
-            return int(found[1])
+        if evidence is not None and (named := self.step_in(evidence)) is not None:
+            return named
         newest: list[int] = []
         for _, log in self._logs:
             for rank in log.ranks.values():

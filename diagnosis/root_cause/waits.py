@@ -288,7 +288,7 @@ def _missing(waits: Waits, case: Case, cluster: Cluster) -> Hint | None:
     silent = known - waited - set(waits.falling)
     if any(not _would_be_here(rank, case) for rank in silent):
         return None
-    if not waited or not silent or len(known) < 3:
+    if not waited or not silent or len(known) < 3 or not (waits.timeouts or waits.counters):
         return None
     if len(waited) < 2 and len(known) > 3:
         return None

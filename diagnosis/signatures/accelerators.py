@@ -257,7 +257,7 @@ TABLE = (
         Tier.HARDWARE,
         needle=("NRT_EXEC_HW_ERR", "NEURON_HW_ERR="),
         pattern=r"(?P<text>NRT_EXEC_HW_ERR\w{0,20}|NEURON_HW_ERR=\w{1,30})",
-        advice="Replace the instance: its Neuron device reports a fault of its hardware.",
+        advice="Drain the instance and take another: its Neuron device reports a fault of its hardware.",
         source="AWS Neuron runtime troubleshooting",
         example="2026-Mar-14 09:01:25.004 4412:4499 ERROR  NMGR:kmgr_execute  Failed to execute model, "
         "NRT_EXEC_HW_ERR_HBM_UE (1202)",

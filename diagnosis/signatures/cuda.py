@@ -70,7 +70,7 @@ TABLE = (
         Category.GPU_OOM,
         Tier.HARDWARE,
         needle=("'out of memory'", "Failed to CUDA calloc"),
-        pattern=r"(?:\[(?P<device>\d{1,3})\][^\n]{0,120})?(?:Cuda failure (?:\d{1,4} )?'out of memory'|"
+        pattern=r"(?:\[(?P<device>\d{1,3})\][^\n]{0,120})?(?:(?:Cuda|HIP) failure (?:\d{1,4} )?'out of memory'|"
         r"Failed to CUDA calloc (?:async )?(?P<bytes>\d{1,20}) bytes)",
         advice="Leave head-room outside torch's allocator: empty_cache before new process groups, a smaller "
         "NCCL_BUFFSIZE.",

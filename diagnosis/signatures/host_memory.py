@@ -59,7 +59,7 @@ TABLE = (
         pattern=r"sending SIG(?:TERM|KILL) to process (?P<pid>\d{1,10})[^\n]{0,60}?"
         r"\"(?P<name>(?:python|pt_|torchrun|ray)[^\"\n]{0,60})\"|"
         r"\bKilled (?P<group>/\S{1,300}) due to memory (?:pressure|used)",
-        advice="Free memory of the node: a program that watches over it ended the process before the kernel had to.",
+        advice="Find what filled the node's memory: a program that guards it ended the process before the kernel did.",
         source="rfjakob/earlyoom, systemd oomd-manager.c",
         example='Mar 14 09:01:02 ws1 earlyoom[812]: sending SIGTERM to process 4412 uid 1000 "python": oom_score 1200, '
         "VmRSS 110000 MiB",
@@ -294,7 +294,9 @@ TABLE = (
         needle=("Segmentation fault", "SIGSEGV", "Segfault encountered"),
         pattern=r"Fatal Python error: Segmentation fault|!{3,12} ?Segfault encountered|"
         r"^\s{0,8}(?:\S{1,200}: line \d{1,7}:\s{1,4})?(?:\d{1,10} )?"
-        r"Segmentation fault|\*\*\* SIGSEGV|Caught signal 11 \(Segmentation fault|died with <Signals\.SIGSEGV",
+        r"Segmentation fault|\*\*\* SIGSEGV|"
+        r"(?:\[(?P<node>[\w.-]{1,120}):(?P<pid>\d{1,10}):\d{1,6}:\d{1,10}\] )?Caught signal 11 "
+        r"\(Segmentation fault|died with <Signals\.SIGSEGV",
         advice="Read the last `Current thread` frames, or the library in the kernel's line: they name the "
         "native code that crashed.",
         source="hallo2#56, NVIDIA/Megatron-LM#1880",

@@ -82,13 +82,14 @@ TABLE = (
         Tier.LAUNCHER,
         needle=(
             "MPI_ABORT was invoked on rank",
-            "mpirun noticed that process rank",
+            "noticed that process rank",
             "exited on signal",
             "= BAD TERMINATION",
         ),
-        pattern=r"MPI_ABORT was invoked on rank (?P<rank>\d{1,7})|mpirun noticed that process rank (?P<rank2>\d{1,7}) "
-        r"with "
-        r"PID (?P<pid>\d{1,10}) on node (?P<node>\S{1,120}) exited on signal (?P<signal>\d{1,3})|= BAD TERMINATION",
+        pattern=r"MPI_ABORT was invoked on rank (?P<rank>\d{1,7})|"
+        r"(?:mpirun|mpiexec|prterun|orterun) noticed that process rank (?P<rank2>\d{1,7}) with PID (?P<pid>\d{1,10}) "
+        r"on node (?P<node>\S{1,120}) exited on"
+        r"(?: signal (?P<signal>\d{1,3})|\s{0,4}$)|= BAD TERMINATION",
         advice="Read the output of the rank that MPI names: it ended first.",
         source="Open MPI orterun",
         example="mpirun noticed that process rank 3 with PID 4471 on node gpu07 exited on signal 9 (Killed).",

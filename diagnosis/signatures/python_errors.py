@@ -4,6 +4,7 @@
 knows the line better.
 """
 
+import re
 from collections.abc import Mapping
 
 from diagnosis.observations import Category, Role
@@ -11,6 +12,8 @@ from diagnosis.signatures.row import Tier, row
 
 _ASKED_TO_STOP = frozenset({"KeyboardInterrupt", "SIGTERMException"})
 _WARNINGS = ("Warning",)
+_NAN = re.compile(r"(?i)\bloss (?:is|was|became|=) ?(?:nan|inf)\b|\bnan loss\b")
+"""A person's own words for a loss that is no number."""
 
 
 def _ruling_of_exception(fields: Mapping[str, str]) -> tuple[Role, Category]:
@@ -19,7 +22,8 @@ def _ruling_of_exception(fields: Mapping[str, str]) -> tuple[Role, Category]:
         return Role.CASCADE, Category.PREEMPTED
     if name == "SystemExit" or name.endswith(_WARNINGS):
         return Role.CONTEXT, Category.NONE
-    return Role.ROOT, Category.RANK_CRASH
+    message = fields.get("message") or fields.get("message2") or ""
+    return Role.ROOT, Category.NAN_INF if _NAN.search(message) is not None else Category.RANK_CRASH
 
 
 TABLE = (

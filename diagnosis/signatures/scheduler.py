@@ -167,13 +167,15 @@ TABLE = (
         Tier.SIGNAL,
         needle=(
             "Node is shutting down",
+            "imminent node shutdown",
             "NodeNotReady",
             "node.kubernetes.io/unreachable",
             "spot interruption",
             "Spot interruption",
             "preemptible",
         ),
-        pattern=r"Node is shutting down|NodeNotReady|node\.kubernetes\.io/unreachable|[Ss]pot (?:instance )"
+        pattern=r"Node is shutting down|imminent node shutdown|NodeNotReady|"
+        r"node\.kubernetes\.io/unreachable|[Ss]pot (?:instance )"
         r"?interruption|"
         r"preemptible (?:VM|instance)[^\n]{0,40}(?:notice|preempted|terminat)",
         advice="Resume on a new node; save on notice.",
@@ -209,9 +211,10 @@ TABLE = (
             "been preempted",
             "being preempted",
             "TIME LIMIT",
-            "TIMEOUT ",
+            "TIMEOUT",
         ),
         pattern=r"(?:job|Job|JOB) (?:\S{1,40} )?(?:is|was|has been) preempted|\bPREEMPTED\b|DUE TO TIME LIMIT|"
+        r"JobState=TIMEOUT\b|\|TIMEOUT(?:\||$)|\bTIMEOUT {1,20}\d{1,3}:\d{1,3}\b|"
         r"\b(?:task|[Nn]ode|[Ii]nstance|VM|TPU|[Pp]od|[Mm]achine|[Ww]orker)\b"
         r"[^\n]{0,60}? (?:was|is being|has been) preempted\b",
         advice="Requeue, and resume from the newest checkpoint.",

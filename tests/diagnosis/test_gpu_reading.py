@@ -123,3 +123,11 @@ def test_since_when_it_stays():
     assert steady_since(rows([0, 0, 100, 100])) == 120.0
     assert steady_since(rows([100, 100, 50])) is None
     assert steady_since(rows([None, None])) is None
+
+
+@pytest.mark.parametrize(("failed", "state"), [(2, GpuState.BUSY), (3, GpuState.LOST)])
+def test_a_gpu_of_which_the_driver_tells_errors_only_is_lost(failed, state):
+    """`[Unknown Error]` instead of every value, several times in a row; once or twice may be chance."""
+    errors = rows(None, None, used=None, problem="Unknown Error", count=failed)
+
+    assert read_gpu([*rows(100, 400), *errors]).state is state

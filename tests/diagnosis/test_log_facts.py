@@ -2,7 +2,7 @@
 
 import pytest
 
-from diagnosis.log_facts import KEPT_MARKS, KEPT_OF_A_KIND, LogFacts
+from diagnosis.log_facts import KEPT_APART, KEPT_MARKS, KEPT_OF_A_KIND, LogFacts
 from diagnosis.observations import (
     AttemptMark,
     Category,
@@ -144,3 +144,31 @@ def test_last_words_may_say_that_it_is_over(text, is_over):
 def test_skipped_steps_remember_where_they_were():
     facts = facts_of(step(41), OptimizerSkip(ONE, 1, at(2)))
     assert [place for _, place in facts.skips] == [41]
+
+
+NOBODY = Origin()
+
+
+def test_lines_about_different_processes_are_no_repeats():
+    """Where no rank stands in front, the rank, GPU, process or node that a line tells sets it apart."""
+    facts = facts_of(*(symptom("nccl_comm", origin=NOBODY, fields={"rank": str(rank)}) for rank in range(64)))
+
+    assert [item.symptom.fields["rank"] for item in facts.sightings] == [str(rank) for rank in range(64)]
+
+
+def test_one_gpu_that_repeats_itself_hides_no_other():
+    """Hundreds of small faults, and then the one that counts."""
+    small = [symptom("xid", origin=NOBODY, fields={"xid": "43", "bus": "1b:00"}) for _ in range(500)]
+    facts = facts_of(*small, symptom("xid", origin=NOBODY, fields={"xid": "79", "bus": "1b:00"}))
+
+    assert [item.symptom.fields["xid"] for item in facts.sightings] == ["43"] * KEPT_OF_A_KIND + ["79"]
+    assert facts.sightings[KEPT_OF_A_KIND - 1].count == 500 - KEPT_OF_A_KIND + 1
+
+
+def test_what_is_told_apart_is_bounded():
+    """Any number of pids."""
+    facts = facts_of(
+        *(symptom("hung_task", origin=NOBODY, fields={"pid": str(pid)}) for pid in range(KEPT_APART + 1000))
+    )
+
+    assert len(facts.sightings) <= KEPT_APART + KEPT_OF_A_KIND

@@ -6,8 +6,8 @@ from types import MappingProxyType
 ADVICE_HOSTS: Mapping[str, str] = MappingProxyType(
     {
         # Launchers, runtimes and machines that other makers have.
-        "Free memory of the node: a program that watches over it ended the process before the kernel had to.": (
-            "释放节点内存：在内核介入之前，守护内存的程序就结束了该进程。"
+        "Find what filled the node's memory: a program that guards it ended the process before the kernel did.": (
+            "查明是什么占满了节点内存：在内核介入之前，守护内存的程序就结束了该进程。"
         ),
         "Run `df /dev/shm` on that node: give the container more shared memory (--shm-size, --ipc=host).": (
             "在该节点上运行 `df /dev/shm` ：给容器更多共享内存（--shm-size、--ipc=host）。"
@@ -15,8 +15,8 @@ ADVICE_HOSTS: Mapping[str, str] = MappingProxyType(
         "Look whether the remote process ended first; else check the link with hccn_tool on both servers.": (
             "查看对端进程是否先结束；否则在两台服务器上用 hccn_tool 检查链路。"
         ),
-        "Replace the instance: its Neuron device reports a fault of its hardware.": (
-            "更换实例：它的 Neuron 设备报告硬件故障。"
+        "Drain the instance and take another: its Neuron device reports a fault of its hardware.": (
+            "停用该实例并换一个：它的 Neuron 设备报告硬件故障。"
         ),
         "Start again on another machine: this one's accelerator memory is at fault.": (
             "换一台机器重新开始：这台机器的加速器内存有故障。"

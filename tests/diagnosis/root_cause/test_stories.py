@@ -10,6 +10,7 @@ from diagnosis.root_cause import Diagnosis
 from diagnosis.signatures.xid import xid_of
 from tests.diagnosis.root_cause.build import Story
 from tests.diagnosis.root_cause.stories_calm import CALM
+from tests.diagnosis.root_cause.stories_clusters import CLUSTERS
 from tests.diagnosis.root_cause.stories_errors import ERRORS
 from tests.diagnosis.root_cause.stories_more import MORE
 from tests.diagnosis.root_cause.stories_places import PLACES
@@ -19,7 +20,7 @@ from tests.diagnosis.root_cause.stories_runtimes import RUNTIMES
 from tests.diagnosis.root_cause.stories_traps import TRAPS
 from tests.diagnosis.root_cause.stories_waits import WAITS
 
-STORIES = (*ERRORS, *WAITS, *MORE, *REPORTS, *RUNTIMES, *TRAPS, *PLACES, *PLATFORMS, *CALM)
+STORIES = (*ERRORS, *WAITS, *MORE, *REPORTS, *RUNTIMES, *TRAPS, *PLACES, *PLATFORMS, *CLUSTERS, *CALM)
 
 
 def tell(story: Story, folder: Path) -> Diagnosis:
