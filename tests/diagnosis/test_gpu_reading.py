@@ -125,7 +125,7 @@ def test_since_when_it_stays():
     assert steady_since(rows([None, None])) is None
 
 
-@pytest.mark.parametrize(("failed", "state"), [(2, GpuState.BUSY), (3, GpuState.LOST)])
+@pytest.mark.parametrize(("failed", "state"), [(2, GpuState.COMPUTING), (3, GpuState.LOST)])
 def test_a_gpu_of_which_the_driver_tells_errors_only_is_lost(failed, state):
     """`[Unknown Error]` instead of every value, several times in a row; once or twice may be chance."""
     errors = rows(None, None, used=None, problem="Unknown Error", count=failed)
