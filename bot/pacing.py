@@ -14,6 +14,10 @@ from dataclasses import dataclass, field
 URGENT, NORMAL, PATIENT = 0, 1, 2
 """Criticals; what people wait for; edits and charts."""
 
+MADE_UP_FOR = 0.25
+"""The share of an interval by which a turn may come late and the next one not: else a busy machine loses a little each
+time, and two hundred posts take half a minute longer than they must."""
+
 
 @dataclass(slots=True)
 class _Lane:
@@ -80,7 +84,7 @@ class Pacing:
             return lane.closed_until - now
         if lane.interval <= 0:
             return 0.0
-        lane.tokens = min(float(lane.burst), lane.tokens + (now - lane.filled_at) / lane.interval)
+        lane.tokens = min(lane.burst + MADE_UP_FOR, lane.tokens + (now - lane.filled_at) / lane.interval)
         lane.filled_at = now
         # Rounding must not make a whole token look like less than one for ever.
         if lane.tokens >= 1 - 1e-9:

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from bot import pacing
 from bot.pacing import NORMAL, PATIENT, URGENT, Pacing
 
 
@@ -50,6 +51,25 @@ async def test_whoever_is_refused_keeps_its_place(keeps):
 
     kept = ["the refusal", "refused", "second", "third"]
     assert (order == kept) is keeps
+
+
+@pytest.mark.parametrize(
+    ("made_up_for", "took"), [(pacing.MADE_UP_FOR, 100.1), (0.0, 110.0)], ids=["made up for", "control: lost each time"]
+)
+async def test_a_turn_that_came_late_makes_the_next_no_later(monkeypatch, made_up_for, took):
+    """A hundred turns on a machine that wakes a tenth of a second late each time take as long as a hundred turns."""
+    clock = [0.0]
+
+    async def oversleep(seconds):
+        clock[0] += seconds + 0.1
+
+    monkeypatch.setattr(pacing, "MADE_UP_FOR", made_up_for)
+    monkeypatch.setattr(asyncio, "sleep", oversleep)
+    paced = Pacing(lambda: clock[0])
+    for _ in range(101):
+        await paced.turn("x", 1.0)
+
+    assert clock[0] == pytest.approx(took)
 
 
 async def test_lanes_do_not_wait_for_each_other():
