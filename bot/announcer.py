@@ -33,8 +33,9 @@ logger = logging.getLogger(__name__)
 
 AT_ONCE = 16
 """Incidents of one channel that are worked on side by side; the pace of posts is the channel's own."""
-EDITS_AT_ONCE = 4
-"""Edits wait long for their turn; they must not fill the room that news needs."""
+EDITS_AT_ONCE = 4  # they wait long for their turn, and must not fill the room that news needs
+UNTELLABLE_PAUSE_SECONDS = 5.0
+"""Between two tries at what failed for a reason that nobody foresaw."""
 LONGEST_REFRESH_SECONDS = 3600.0
 RECENT = 50
 """Closed incidents that are taken over beside the open ones."""
@@ -362,16 +363,22 @@ class Announcer:
         return tuple(name for name in work.events if name in self._books.events)
 
     async def _give_up_slowly(self, channel: str, work: Work, failure: Exception) -> None:
-        """A finding we cannot tell must not stop the others: after a few tries it goes to the dead letters."""
-        name = next((name for name in work.events if name in self._books.events), None)
+        """A finding we cannot tell must not stop the others: after a few tries it goes to the dead letters.
+
+        Its root is tried once more without it, with what came meanwhile; one that fails even then opens with the next
+        news of its incident.
+        """
+        name, is_buried = next(iter(self._open_events(work)), None), False
         with suppress(RegistryError):
             if name and await self._registry.ledger.failed(
                 self._books.events[name], f"{type(failure).__name__}: {failure}"
             ):
-                self._books.give_up(name, work.incident)
-                return
-        if name or work.act is Act.EDIT:
-            self._outboxes[channel].put_back(work, time.monotonic(), 5.0)
+                await self._books.bury(name, work.incident)
+                name, is_buried = next(iter(self._open_events(work)), None), True
+        if name or work.act is Act.EDIT or (is_buried and work.act is Act.ROOT):
+            self._outboxes[channel].put_back(work, time.monotonic(), UNTELLABLE_PAUSE_SECONDS)
+        elif work.act is Act.ROOT:
+            self._orphans.add(work.incident)
 
     async def _channel_of(self, incident: Incident) -> str:
         if incident.id not in self._channels:

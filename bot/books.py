@@ -78,6 +78,18 @@ class Books:
         told = tuple(events)
         await self._insist(lambda: self._deliver(told, place))
 
+    async def bury(self, name: str, incident: str) -> None:
+        """A finding went to the dead letters: its incident owes it no more, in the registry neither."""
+        # Also the root that is shown next, which knows that word, must not owe it again.
+        self._answered[incident].add(name)
+        self.give_up(name, incident)
+        record = self.records.get(incident)
+        if record is None:
+            return
+        await self._insist(lambda: records.save(self._registry, record))
+        if not record.incident.is_open and not record.incident.calls:
+            await self._insist(lambda: self._registry.incidents.finish([incident]))
+
     def give_up(self, name: str, incident: str | None) -> None:
         """Nothing more is to be said of this finding."""
         self.events.pop(name, None)

@@ -37,8 +37,15 @@ class Follower:
     async def begin(self) -> None:
         """Comes before anything is read: from here on it is noticed when Redis may have forgotten what was."""
         self._registry.ledger.begin_anew()
-        self._changes = self._registry.events.changes
-        self._doubtful_before = await self._registry.events.doubtful_before(await self._registry.events.streams())
+        changes = self._registry.events.changes
+        streams = await self._registry.events.streams()
+        try:
+            self._doubtful_before = await self._registry.events.doubtful_before(streams)
+        except RegistryAway:
+            # One of several servers is away; what the others hold is read meanwhile, and when it is back we begin anew.
+            self._changes, self._doubtful_before = -1, 0.0
+        else:
+            self._changes = changes
 
     async def may_have_forgotten(self) -> bool:
         """Whether a server was started anew or replaced since we began.
@@ -83,8 +90,25 @@ class Follower:
     async def _find_streams(self) -> None:
         self._streams_read_at = asyncio.get_running_loop().time()
         fresh = [stream for stream in await self._registry.events.streams() if stream not in self._positions]
-        if fresh:
+        if not fresh:
+            return
+        try:
             self._positions |= await self._registry.ledger.settled_all(fresh)
+        except RegistryAway:
+            # Those whose server is away are asked for again; they hold up no other.
+            found = [await self._settled_in(stream) for stream in fresh]
+            if not self._positions and set(found) == {None}:
+                raise
+            self._positions |= {
+                stream: number for stream, number in zip(fresh, found, strict=True) if number is not None
+            }
+
+    async def _settled_in(self, stream: StreamId) -> int | None:
+        """Up to where all of a stream is settled; None: its server is away."""
+        try:
+            return await self._registry.ledger.settled(stream)
+        except RegistryAway:
+            return None
 
     async def _handle(self, event: Event) -> None:
         entry = await self._registry.ledger.begin(event)

@@ -97,8 +97,10 @@ class Outbox:
         # It keeps its place: nothing of its line may overtake it now.
         waiting = self._waiting.setdefault(work.incident, _Waiting())
         waiting.retry_at = max(waiting.retry_at, now + seconds)
-        if work.act is Act.ROOT:
+        if work.act is Act.ROOT and work.said is not None:
             waiting.opened = work.said
+            # What joined it meanwhile is settled by this root, whenever it is posted.
+            waiting.edit_events[:0] = [name for name in work.events if name not in work.said.events]
         elif work.act is Act.REPLY and work.said is not None:
             waiting.replies.appendleft(work.said)
         else:

@@ -50,3 +50,45 @@ async def test_as_long_as_nobody_can_say_what_was_forgotten_reading_goes_on(regi
     await follower.begin()
 
     assert [await follower.may_have_forgotten() for _ in range(3)] == [False, False, True]
+
+
+async def test_a_reign_begins_though_one_of_several_servers_is_away(registry, monkeypatch):
+    """What the others hold is told meanwhile; once it is back, the reign begins anew with what it knows."""
+    answers = [RegistryAway("away"), RegistryAway("away"), 100.0]
+
+    async def doubtful_before(_streams):
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(registry.events, "doubtful_before", doubtful_before)
+    follower = Follower(registry, None, None)
+    await follower.begin()
+
+    assert [await follower.may_have_forgotten() for _ in range(2)] == [False, True]
+
+
+async def test_a_stream_whose_server_is_away_holds_up_no_other(registry, monkeypatch):
+    """It is asked for again; only when all are away nothing can be read."""
+    away, settled = {OTHER}, registry.ledger.settled_all
+    for stream in (ONE, OTHER):
+        await registry.events.register(stream)
+        await registry.events.publish(stream.watcher, stream.epoch, 1, b"x", "key")
+
+    async def settled_all(streams):
+        if away.intersection(streams):
+            raise RegistryAway("away")
+        return await settled(streams)
+
+    monkeypatch.setattr(registry.ledger, "settled_all", settled_all)
+    follower = Follower(registry, None, None)
+
+    await follower._find_streams()
+    assert set(follower._positions) == {ONE}
+    away.clear()
+    await follower._find_streams()
+    assert set(follower._positions) == {ONE, OTHER}
+    away |= {ONE, OTHER}
+    with pytest.raises(RegistryAway):
+        await Follower(registry, None, None)._find_streams()

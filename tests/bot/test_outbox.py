@@ -50,6 +50,20 @@ def test_of_equals_the_one_that_waits_longest_goes_first():
     assert [name for _, name in drained(outbox)] == [root.incident.id for root in roots]
 
 
+def test_a_root_that_is_put_back_keeps_what_joined_it():
+    """Slack did not answer: the ranks that came meanwhile are settled by it all the same, each once."""
+    outbox, root = Outbox(), opened("a")
+    outbox.put(root)
+    outbox.put(news(root, Reason.JOINED, "second"))
+    for _ in range(3):
+        work = outbox.next(0.0)
+        assert (work.act, work.events) == (Act.ROOT, ("a-e", "second"))
+        outbox.put_back(work, 0.0, 0.0)
+    outbox.put(news(root, Reason.JOINED, "third"))
+
+    assert outbox.next(0.0).events == ("a-e", "second", "third")
+
+
 def test_one_trouble_of_one_run_is_told_in_its_order():
     """That it came, that it went, that it came again: nobody overtakes, also not while Slack takes nothing."""
     outbox, first = Outbox(), opened("a")
