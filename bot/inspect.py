@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from diagnosis.series import AttemptSpan, Mark, RunSeries
 from diagnosis.summary import LossSummary
 from diagnosis.thinning import RunThinner
 from diagnosis.thresholds import Thresholds
+from diagnosis.unjudged import early_leap
 
 
 @dataclass(slots=True)
@@ -116,6 +117,9 @@ def inspect(
     case = read_case(roots, reading)
     case.findings, case.cleared = following.findings, sorted(following.cleared)
     diagnosis = diagnose(case)
+    leap = early_leap(following.summary.jumps(), following.judge.thresholds)
+    if leap is not None and diagnosis.category is Category.NONE and not following.findings:
+        diagnosis = replace(diagnosis, unknown=(*diagnosis.unknown, leap))
     is_quiet = diagnosis.category is Category.NONE and diagnosis.signature not in {UNKNOWN_END, UNKNOWN_SILENCE}
     has_steps = diagnosis.confidence != "low" or bool(following.summary.loss()["points"])
     return Answer(

@@ -23,6 +23,8 @@ from diagnosis.series import AttemptSpan
 KEPT_SPANS = 512
 """A run that restarts more often keeps the newest."""
 
+BEGINNING = 10
+"""An attempt whose first step is no later begins anew, and does not go on from a checkpoint."""
 BUFFER_LINES = 100
 """stdout to a file is block-buffered, stderr is not: this many step lines may follow an error they preceded."""
 BUFFER_SECONDS = 1.0

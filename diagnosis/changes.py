@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import ge, le
 
-from diagnosis.attempts import AttemptTracker
+from diagnosis.attempts import BEGINNING, AttemptTracker
 from diagnosis.change import Change, norm_lead, slowing
 from diagnosis.checkpoints import Checkpoints, Saved
 from diagnosis.detectors.line_words import words_of
@@ -41,8 +41,6 @@ LR_JUMP = 1.5
 LR_RISE = 0.01
 """A rate that rises again by less was only rounded."""
 LENGTH_JUMP = 2.0
-BEGINNING = 10
-"""An attempt whose first step is no later begins anew."""
 WARNING_LINE = "warning line"
 _SETTINGS = (("loss_scale", "loss scale"), ("batch_size", "batch size"))
 _WEIGHTS = {
@@ -211,6 +209,8 @@ class Changes:
         if self._first_skip is not None:
             self._close_skips(self._first_skip, seen)
         if seen.step is not None:
+            if self._step is not None and seen.step < self._step:
+                return  # ranks that share a file print a line or two out of order: told by the newest step already
             if self.checkpoints.is_saving and (self._step is None or seen.step > self._step):
                 self.checkpoints.go_on()
             self._step = seen.step

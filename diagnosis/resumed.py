@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
+from diagnosis.attempts import BEGINNING
 from diagnosis.detectors.block import POINTS, Block
 from diagnosis.detectors.detector import QUIET, Scope, Seen, found, over
 from diagnosis.detectors.divergence import divergence_margin
@@ -22,8 +23,6 @@ from diagnosis.wording import at_step, number, precise
 
 SINCE_RESUME = "resume"
 """The `since` of a finding's details: it is not the weights of these steps that are bad."""
-BEGINNING = 10
-"""An attempt whose first step is no later begins anew."""
 MOST_BLOCKS = 160
 """After so many, what is higher has other reasons than the resume."""
 FOLLOWED_BLOCKS = 4000

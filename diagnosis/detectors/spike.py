@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from diagnosis.detectors.detector import QUIET, Scope, Seen
-from diagnosis.detectors.falling import falling
+from diagnosis.detectors.falling import FEWEST, SHORT_PART, bend_noise, falling, highest_leap, level_of_fall
 from diagnosis.detectors.robust import robust
 from diagnosis.detectors.spike_episode import Episode, Height
 from diagnosis.detectors.spike_suspect import Suspect
@@ -27,6 +27,10 @@ REFRESH = 64
 ALWAYS = -math.inf
 UNCOUNTED = frozenset({"samples", "ordinal"})
 """Kinds of counters that do not tell how many optimizer steps there were: the points are counted."""
+FALL_Z = 10.0
+"""Out of few points the spread of a fall is a guess, so a spike has to stand this many of it above."""
+OWN_LEAPS = 3.0
+"""… and so many times as far as the loss has risen from one point to the next."""
 HABIT = 4
 """So many spikes within so many points are how this loss is."""
 HABIT_POINTS = 512
@@ -195,9 +199,25 @@ class Spike:
         height = loss - high
         needed = max(limits.spike_warning_delta, limits.spike_short_range * (high - low))
         if height <= needed:
-            return 0.0, 0.0, ""
+            return self._judge_short_fall(loss)
         rule = f"{number(height)} above all {len(self._window)} points before it, limit {number(needed)}"
         return level, sigma, rule
+
+    def _judge_short_fall(self, loss: float) -> tuple[float, float, str]:
+        """While the loss comes down from its beginning, all points before it are no measure: the newest are."""
+        window, least = self._window, self._thresholds.spike_warning_delta
+        if len(window) < FEWEST or loss - window[-1] <= least:
+            return 0.0, 0.0, ""
+        course = list(window)
+        level = level_of_fall(course)
+        if level is None:
+            return 0.0, 0.0, ""
+        sigma, height = bend_noise(course), loss - level
+        needed = max(least, FALL_Z * sigma, OWN_LEAPS * highest_leap(course))
+        # A spike leaps; what climbs from point to point is a wave or a harder stretch of data.
+        if height <= needed or loss - max(course[-SHORT_PART:]) <= max(least, height / 2.0):
+            return 0.0, 0.0, ""
+        return level, sigma, f"{number(height)} above the falling loss just before, limit {number(needed)}"
 
     def _is_warmup(self, seen: StepSample) -> bool:
         limits = self._thresholds

@@ -111,6 +111,17 @@ def test_at_most_five_and_only_near_ones(run):
     assert len(run.around(403)) == 5
 
 
+@pytest.mark.parametrize("order", [(59, 60, 61), (60, 59, 61), (59, 61, 60), (60, 59, 59, 61, 60)])
+def test_lines_of_ranks_that_stand_out_of_order_move_no_change(run, order):
+    """Without tags they look like one process; a rate that goes back and comes again is none."""
+    run.feed([sample(step, 2.3, lr=1e-4) for step in range(1, 59)])
+    run.feed([sample(step, 2.3, lr=1e-4 if step < 60 else 1e-2) for step in order], sample(62, NAN, lr=1e-2))
+
+    (change,) = run.changes.around(62)
+    assert (change.what, change.before, change.after) == ("learning rate", "1.0e-4", "1.0e-2")
+    assert change.step == next(step for step in order if step >= 60)
+
+
 def test_a_new_attempt_and_its_environment_come_first(run):
     """Started again with another torch three steps before."""
     run.feed(banner(torch="2.3.0", world_size="8"), course(calm(100)))

@@ -124,6 +124,50 @@ def test_a_small_rise_that_grows_is_a_spike():
     assert len(cleared(said)) == 1
 
 
+def logged_rarely(losses, every=10):
+    watching = Watching(Spike(Thresholds()))
+    watching.feed(course(losses, first=every, every=every))
+    return watching.said
+
+
+def beginning(seed, *, points=60):
+    """Few points of a loss that falls fast, by an exponential or by a power, with its noise."""
+    chance = random.Random(seed)
+    low, above, length = chance.uniform(0.5, 3.5), chance.uniform(2.0, 8.0), chance.uniform(3.0, 60.0)
+    noise = chance.choice([0.0, 0.003, 0.02, 0.1, 0.3])
+    power = chance.uniform(0.2, 1.0)
+    courses = [
+        lambda place: math.exp(-place / length),
+        lambda place: (1.0 + place / length) ** -power,
+        lambda place: math.exp(-(place // 5 * 5) / length),
+        lambda place: 1.0 if place < length / 2 else math.exp(-(place - length / 2) * 5 / length),
+    ]
+    fraction = chance.choice(courses)
+    kinds = [
+        lambda: chance.gauss(0.0, noise),
+        lambda: noise * chance.gauss(0.0, 1.0) / max(0.2, chance.random()),
+        lambda: chance.gauss(0.0, noise) + (0.8 if chance.random() < 0.3 else 0.0),
+    ]
+    kind = chance.choice(kinds)
+    return [max(1e-3, low + above * fraction(place) + kind()) for place in range(points)]
+
+
+@pytest.mark.parametrize("height", [1.5, 3.0, 5.0])
+@pytest.mark.parametrize("at", [30, 40, 50, 58])
+def test_a_clear_spike_is_found_before_there_is_a_whole_window(at, height):
+    """A log with a line for every ten steps: the loss comes down from 8, and its beginning is no measure."""
+    said = logged_rarely(with_spike(fall(12.0, seed=at)[:80], at, height, points=8))
+
+    assert {(one.step, one.severity) for one in findings(said)} == {((at + 1) * 10, Severity.WARNING)}
+    assert [(jump.step, jump.rule) for jump in jumps(said)] == [((at + 1) * 10, "spike")]
+    assert len(cleared(said)) == 1
+
+
+def test_no_beginning_of_a_healthy_training_has_a_spike():
+    """A thousand of them, smooth and noisy, with outliers, with batches of two kinds, in steps and over a cliff."""
+    assert [seed for seed in range(1000) if findings(logged_rarely(beginning(seed)))] == []
+
+
 @pytest.mark.parametrize("length", LENGTHS)
 def test_a_log_read_at_once_says_the_same_as_its_lines_one_by_one(length):
     """Also what is judged in bulk, with a gate for each 64 points."""
