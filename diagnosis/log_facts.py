@@ -117,11 +117,29 @@ class RankFacts:
     last: Told | None = None
     steps: int = 0
     """Step lines told."""
+    began: int | None = None
+    """The first step of its newest attempt."""
+    told: int = 0
+    """Step lines of its newest attempt."""
     phase: Phase = Phase.INITIALISING
     finished: PhaseMark | None = None
     marks: deque[Passage] = field(default_factory=lambda: deque(maxlen=8))
     newest: tuple[Evidence, ...] = ()
     """Its last lines of any kind; filled when the file has been read."""
+
+    @property
+    def stride(self) -> float:
+        """Steps from one of its lines to the next, 1 while not known."""
+        last = self.last.step if self.last is not None else None
+        if self.began is None or last is None or self.told < 2:
+            return 1.0
+        return max(1.0, (last - self.began) / (self.told - 1))
+
+    def count(self, told: Told) -> None:
+        """One more step line, before it becomes the last."""
+        if self.last is None or self.last.attempt != told.attempt:
+            self.began, self.told = told.step, 0
+        self.told += 1
 
 
 class LogFacts:
@@ -234,6 +252,7 @@ class LogFacts:
         if seen.step is None or seen.step_kind in {"samples", "none"}:
             return
         told = Told(seen.step, seen.time, seen.evidence, self._order, self.attempt)
+        rank.count(told)
         if rank.last is None or rank.last.attempt != self.attempt or seen.step >= rank.last.step:
             rank.last = told
         last = self.last_told

@@ -6,7 +6,7 @@ from diagnosis.observations import Origin
 
 _RANK = re.compile(r"(?:^|[^a-z])(?:global[_-]?)?rank[_-]?(\d+)(?!\d)", re.IGNORECASE)
 _LOCAL_RANK = re.compile(r"(?:^|[^a-z])local[_-]?rank[_-]?(\d+)(?!\d)", re.IGNORECASE)
-_WORKERLOG = re.compile(r"^workerlog\.(\d+)$|^(?:std(?:out|err)|worker)[._-](\d+)(?:\.(?:log|txt|out|err))?$")
+_WORKERLOG = re.compile(r"^workerlog\.(\d+)$|^std(?:out|err)[._-](\d+)(?:\.(?:log|txt|out|err))?$")
 _NODE = re.compile(r"(?:^|[._-])((?:node|host|worker|pod|nid)[_-]?\d[\w]*?)(?=[._-]|$)", re.IGNORECASE)
 _TORCHRUN = re.compile(r"(?:^|/)attempt_\d+/(\d+)/std(?:out|err)\.log$")
 _SLURM_TASK = re.compile(r"[._-](?P<node>[a-z][\w-]*\d)[._-](?P<task>\d{1,5})\.(?:out|err|log)$", re.IGNORECASE)

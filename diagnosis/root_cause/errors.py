@@ -4,6 +4,7 @@ The same words from many ranks are one event. Errors that training survived, tha
 only say that somebody else is gone are left out.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -30,6 +31,8 @@ TEARDOWN_TYPES = (
 )  # fmt: skip
 """Exceptions that only say that somebody else is gone."""
 _ENDS_A_RANK = frozenset({"remote_data_error"})
+_OTHER_RANK = re.compile(r"(?i)\b(?:from|on|by) rank[ =:#]{0,2}(\d{1,6})\b")
+_EXCEPTION = re.compile(r"(?:Error|Exception)\b")
 _OF_LAUNCHERS = frozenset({"wrapper_killed"})
 """Rows whose line a launcher's own traceback ends with."""
 _PIDS_OF_RANKS = frozenset({"segfault"})
@@ -195,9 +198,17 @@ def _rank_of(sighting: Sighting, file: CaseFile, log: LogFacts, cluster: Cluster
             return rank
         return cluster.by_bus(fields["bus"], node) if "bus" in fields else None
     rank = cluster.rank_of(sighting, file)
+    if rank is not None and speaks_of_another(sighting, rank):
+        return None
     if rank is None and sighting.symptom.signature in _PIDS_OF_RANKS and "pid" in fields:
         return cluster.by_pid(int(fields["pid"]), fields.get("node"))
     return rank if rank is not None else _rank_of_worker(sighting, log, cluster)
+
+
+def speaks_of_another(sighting: Sighting, rank: int) -> bool:
+    """`[rank0]: error gathered from rank 3: CUDA out of memory`: who prints it may only pass it on."""
+    named = _OTHER_RANK.search(sighting.symptom.evidence.text)
+    return named is not None and int(named[1]) != rank
 
 
 def _rank_of_worker(sighting: Sighting, log: LogFacts, cluster: Cluster) -> int | None:
@@ -226,6 +237,8 @@ def _is_noise(found: Candidate, timeline: Timeline) -> bool:
     sighting = found.sighting
     if sighting.steps_after >= SURVIVED_STEPS and found.file.kind != "kernel_log":
         return True
+    if sighting.steps_after and not sighting.steps_before and _is_only_mentioned(found):
+        return True
     if sighting.attempt < found.log.attempt and found.log.last_told is not None:
         return True  # a later attempt of the same log went on
     if found.file.kind == "kernel_log" and _is_stale(sighting.symptom.time, timeline.first_time):
@@ -244,6 +257,12 @@ def _is_noise(found: Candidate, timeline: Timeline) -> bool:
         if kind in TEARDOWN_TYPES or (raised is not None and raised.is_communication):
             return True
     return timeline.is_finished() and found.category not in _HARD
+
+
+def _is_only_mentioned(found: Candidate) -> bool:
+    """Before the first step, in the middle of a line that is no exception: settings, a banner, a plan."""
+    text = found.sighting.symptom.evidence.text
+    return found.category is Category.GPU_OOM and found.sighting.raised is None and _EXCEPTION.search(text) is None
 
 
 def _is_of_another_run(found: Candidate, timeline: Timeline) -> bool:

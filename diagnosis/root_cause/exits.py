@@ -58,8 +58,8 @@ def launcher_lead(case: Case, cluster: Cluster, timeline: Timeline, waits: Waits
     if first is None:
         return None
     lead = _lead(first, timeline)
-    if first.code == 1 and (lead.rank in waits.falling or (lead.rank is None and waits.falling)):
-        victim = waits.falling[lead.rank] if lead.rank is not None else next(iter(waits.falling.values()))
+    victim = _victim(first, lead.rank, waits) if first.code == 1 else None
+    if victim is not None:
         lead.because.append(
             said(victim, "and it only reports that a peer went away: the first to go is not in these files")
         )
@@ -80,6 +80,13 @@ def launcher_lead(case: Case, cluster: Cluster, timeline: Timeline, waits: Waits
         lead.rank = lead.local_rank = lead.node = None
         lead.suspects, lead.confidence = (), LOW
     return lead
+
+
+def _victim(first: End, rank: int | None, waits: Waits) -> Evidence | None:
+    """The line with which the process that ended only told that somebody else was gone."""
+    if rank is None:
+        return next(iter(waits.falling.values()), None)
+    return waits.falling.get(rank) or waits.falling_nameless.get(first.file.path)
 
 
 def _held_back(end: End, cluster: Cluster) -> Candidate | None:

@@ -10,6 +10,7 @@ from diagnosis.exhibits import GpuTable
 from diagnosis.exhibits.gpu_table import Reading
 from diagnosis.gpu_reading import (
     BUSY_PERCENT,
+    EMPTY_BYTES,
     FEW_SHARE,
     IDLE_PERCENT,
     MIN_SAMPLES,
@@ -82,11 +83,25 @@ def hints(gpus: list[NodeGpus], cluster: Cluster) -> Iterator[Hint]:
             yield Hint(ranks, 9, said(evidence, reading.sentence()), evidence, node.node, Category.GPU_HARDWARE)
         elif reading.pattern is Pattern.FEW_IDLE and node.is_frozen:
             ranks = _ranks(reading.odd, node.node, cluster)
+            never = [index for index in reading.odd if _never_worked(node.table, index)]
+            if not ranks and never:
+                continue  # more GPUs than ranks: these are nobody's
             if not ranks and cluster.is_whole_run(len(reading.gpus)):
                 ranks = reading.odd
             evidence = node.evidence(reading.odd[0])
             yield Hint(ranks, 6, said(evidence, reading.sentence()), evidence, node.node)
     yield from _odd_node(gpus, cluster)
+
+
+def _never_worked(table: GpuTable, gpu_index: int) -> bool:
+    """Idle and empty in every sample."""
+    samples = [row.sample for row in table.readings.get(gpu_index, ())]
+    return all(
+        (sample.utilization_percent or 0.0) <= IDLE_PERCENT
+        and sample.memory_used_bytes is not None
+        and sample.memory_used_bytes < EMPTY_BYTES
+        for sample in samples
+    )
 
 
 def _odd_node(gpus: list[NodeGpus], cluster: Cluster) -> Iterator[Hint]:

@@ -6,7 +6,7 @@ from diagnosis.case import Case, CaseFile
 from diagnosis.log_facts import LogFacts, Sighting
 from diagnosis.observations import Category, Evidence, Role
 from diagnosis.root_cause.cluster import Cluster, is_same_node
-from diagnosis.root_cause.errors import DATED, Candidate, Cause, candidate
+from diagnosis.root_cause.errors import DATED, SURVIVED_STEPS, Candidate, Cause, candidate
 from diagnosis.root_cause.lead import said, short
 
 CONFIRMING = ("kernel_oom_kill", "kernel_oom_constraint", "user_space_oom_kill", "slurm_oom", "srun_task_oom",
@@ -120,7 +120,8 @@ def launcher_says(cause: Cause, cluster: Cluster) -> tuple[int | None, Evidence 
         entry = roots[0]
         is_exception = found.sighting.raised is not None or cause.category is not Category.HOST_OOM
         fits = entry.exit_code == 1 if is_exception else entry.exit_code not in {1, -6}
-        if fits and entry.evidence is not None and _only_one_failed(found.log, found.sighting.attempt):
+        is_alone = _only_one_failed(found.log, found.sighting.attempt) and not _others_raised(cause)
+        if fits and entry.evidence is not None and is_alone:
             return entry.rank, entry.evidence, entry.host or ""
     workers = [item for item in found.log.all_of("elastic_worker_failed") if item.attempt == found.sighting.attempt]
     if len(workers) == 1 and workers[0].symptom.fields["exit_code"] == "1" and found.sighting.raised is not None:
@@ -129,6 +130,22 @@ def launcher_says(cause: Cause, cluster: Cluster) -> tuple[int | None, Evidence 
         if rank is not None and others and _only_one_raised(found.log, found.sighting):
             return rank, workers[0].symptom.evidence, ""
     return None, None, ""
+
+
+def _others_raised(cause: Cause) -> bool:
+    """Whether other words without a rank end tracebacks of the same attempt: any of them may be that process's."""
+    found = cause.first
+    own = {id(item.sighting) for item in cause.candidates}
+    return any(
+        item.raised is not None
+        and not (item.raised.is_launcher or item.raised.is_chained)
+        and id(item) not in own
+        and item.attempt == found.sighting.attempt
+        and item.symptom.origin.rank is None
+        and item.symptom.category is not Category.PREEMPTED
+        and item.steps_after < SURVIVED_STEPS
+        for item in found.log.sightings
+    )
 
 
 def _only_one_failed(log: LogFacts, attempt: int) -> bool:

@@ -59,6 +59,8 @@ def _odd_line(case: Case) -> Iterator[Hint]:
     usual = set.intersection(*(habits[rank] for rank in last if rank not in odd)) if most else set()
     if not all(habits[rank] & usual for rank in odd):
         return  # it never printed what the others print
+    if any(shapes[rank] in habits[rank] and shapes[rank] not in usual for rank in odd):
+        return  # a line of its own that it prints again and again
     evidence = last[odd[0]]
     others = next(line for rank, line in last.items() if rank not in odd)
     text = f"the last line of {few(odd)} is “{short(evidence.text, 90)}”"
@@ -69,18 +71,20 @@ def _odd_line(case: Case) -> Iterator[Hint]:
 
 def _earlier_step(case: Case) -> Iterator[Hint]:
     told: dict[int, Told] = {}
+    strides: dict[int, float] = {}
     for file, log in case.logs():
         for rank, facts in log.ranks.items():
             number = rank if rank is not None else file.rank
             last = facts.last
             if number is None or last is None or last.attempt != log.attempt or facts.steps < MIN_RANKS:
                 continue
+            strides[number] = max(facts.stride, strides.get(number, 0.0))
             known = told.get(number)
             told[number] = last if known is None or last.step > known.step else known
     if len(told) < MIN_RANKS:
         return
     most = max(item.step for item in told.values())
-    late = tuple(sorted(rank for rank, item in told.items() if item.step < most))
+    late = tuple(sorted(rank for rank, item in told.items() if item.step + strides[rank] <= most))
     if late and len(late) <= max(1, len(told) * FEW):
         evidence = told[late[0]].evidence
         text = f"{few(late)} told step {told[late[0]].step} last, the others {most}"

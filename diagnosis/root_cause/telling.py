@@ -4,7 +4,7 @@ from diagnosis.case import Case
 from diagnosis.observations import Category
 from diagnosis.root_cause import killed, stops
 from diagnosis.root_cause.cluster import Cluster
-from diagnosis.root_cause.errors import SAME_MOMENT, Candidate, Cause
+from diagnosis.root_cause.errors import SAME_MOMENT, Candidate, Cause, speaks_of_another
 from diagnosis.root_cause.lead import HIGH, LOW, MEDIUM, Lead, few, said, short
 from diagnosis.root_cause.timeline import Timeline
 from diagnosis.signatures import ROWS
@@ -128,7 +128,7 @@ def _ranks_beside(cause: Cause, cluster: Cluster) -> tuple[int, ...]:
             for item in first.log.all_of("device_assert")
             if item.attempt == first.sighting.attempt
         }
-    return tuple(sorted(rank for rank in same_line if rank is not None))
+    return tuple(sorted(rank for rank in same_line if rank is not None and not speaks_of_another(first.sighting, rank)))
 
 
 def _raised_for_cuda(first: Candidate) -> set[int | None]:

@@ -64,6 +64,8 @@ class Waits:
     """Ranks that waited, each with a line that shows it."""
     falling: dict[int, Evidence] = field(default_factory=dict)
     """Ranks that only saw somebody else go."""
+    falling_nameless: dict[str, Evidence] = field(default_factory=dict)
+    """The same by file, where no rank stands in front."""
     first: Evidence | None = None
 
     @property
@@ -94,14 +96,16 @@ def read_waits(case: Case, cluster: Cluster) -> Waits:
             waits.first = waits.first or wait.evidence
         if name in COUNTERS and rank is not None:
             _count(waits, sighting, rank)
-        if rank is not None and (name in WAITING or (name == "nccl_dump_signal" and "own" in sighting.symptom.fields)):
+        if rank is not None and (name in WAITING or (name == "nccl_dump_signal" and _has_joined(sighting))):
             is_inner_fault = (
                 name == "nccl_thread_terminated" and "atchdog caught" not in sighting.symptom.fields["inner"]
             )
             if not is_inner_fault:
                 waits.waiting.setdefault(rank, sighting.symptom.evidence)
-        if rank is not None and name in FALLING:
+        if name in FALLING and rank is not None:
             waits.falling.setdefault(rank, sighting.symptom.evidence)
+        elif name in FALLING and sighting.raised is not None:
+            waits.falling_nameless.setdefault(file.path, sighting.symptom.evidence)
         del log
     return waits
 
@@ -139,6 +143,13 @@ def _sightings(case: Case) -> Iterator[tuple[CaseFile, LogFacts, Sighting]]:
         for sighting in log.sightings:
             if sighting.attempt == log.attempt and sighting.steps_after < SURVIVED_STEPS:
                 yield file, log, sighting
+
+
+def _has_joined(sighting: Sighting) -> bool:
+    """It timed out itself, or obeys another's signal while a collective of its own is under way."""
+    fields = sighting.symptom.fields
+    is_under_way = "enqueued" in fields and int(fields["enqueued"]) > int(fields["completed"])
+    return "own" in fields or is_under_way
 
 
 def _wait(sighting: Sighting, rank: int | None, node: str | None) -> Wait:
@@ -219,6 +230,8 @@ def _behind(waits: Waits) -> Iterator[Hint]:
         least = min(enqueued for enqueued, _, _ in ranks.values())
         late = tuple(sorted(rank for rank, (enqueued, _, _) in ranks.items() if enqueued == least))
         done = min((completed for rank, (_, completed, _) in ranks.items() if rank not in late), default=0)
+        if any(ranks[rank][1] < least for rank in late):
+            continue  # the others finished the call in which it waits without it: a group of its own, of the same name
         if (
             least < most
             and least <= max(done, 0)
@@ -265,20 +278,19 @@ def _is_cut(waits: Waits, case: Case) -> bool:
     return any(not file.ends_whole and counts[file.path] > 1 for file in case.files)
 
 
-def _would_be_here(rank: int, case: Case) -> bool:
-    """Whether a line of this rank would stand in these files: it has a log of its own, or others' logs are shared.
+def _would_be_here(rank: int, waits: Waits, case: Case) -> bool:
+    """Whether a timeout of this rank would stand in these files: in its own log, or in one where others' stand.
 
     Where every rank has its own file and this one has none, the file may only not have been copied.
     """
-    ranks = [set(file.ranks) | ({file.rank} if file.rank is not None else set()) for file in case.files]
-    return any(rank in one or (len(one) > 1 and min(one) < rank < max(one)) for one in ranks) or any(
-        file.log is not None and file.rank is None and len(file.ranks) != 1 and _is_only_log(file, case)
-        for file in case.files
-    )
-
-
-def _is_only_log(file: CaseFile, case: Case) -> bool:
-    return all(other is file for other, _ in case.logs())
+    told = {evidence.file for evidence in waits.waiting.values()}
+    for file in case.files:
+        ranks = set(file.ranks) | ({file.rank} if file.rank is not None else set())
+        is_own = ranks == {rank}
+        is_between = len(ranks) > 1 and min(ranks) < rank < max(ranks)
+        if is_own or (file.path in told and (rank in ranks or is_between or (file.rank is None and len(told) == 1))):
+            return True
+    return False
 
 
 def _missing(waits: Waits, case: Case, cluster: Cluster) -> Hint | None:
@@ -286,7 +298,7 @@ def _missing(waits: Waits, case: Case, cluster: Cluster) -> Hint | None:
     known = cluster.everybody
     waited = set(waits.waiting) & known if known else set(waits.waiting)
     silent = known - waited - set(waits.falling)
-    if any(not _would_be_here(rank, case) for rank in silent):
+    if any(not _would_be_here(rank, waits, case) for rank in silent):
         return None
     if not waited or not silent or len(known) < 3 or not (waits.timeouts or waits.counters):
         return None

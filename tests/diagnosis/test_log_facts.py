@@ -172,3 +172,17 @@ def test_what_is_told_apart_is_bounded():
     )
 
     assert len(facts.sightings) <= KEPT_APART + KEPT_OF_A_KIND
+
+
+@pytest.mark.parametrize(
+    ("seen", "stride"),
+    [
+        ([step(10), step(20), step(30)], 10.0),
+        ([step(1), step(2), step(3)], 1.0),
+        ([step(7)], 1.0),
+        ([step(10), step(20), AttemptMark(ONE, "resumed", at(3)), step(5), step(6)], 1.0),
+    ],
+)
+def test_how_often_a_rank_tells_a_step(seen, stride):
+    """From its lines of the newest attempt."""
+    assert facts_of(*seen).ranks[1].stride == stride

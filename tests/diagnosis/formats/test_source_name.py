@@ -18,6 +18,8 @@ from diagnosis.formats.source_name import origin_of
         ("pyspy-node48.log", "node48", None, None),
         ("pod1.log", "pod1", None, None),
         ("workerlog.3", None, None, 3),
+        ("worker-3.log", "worker-3", None, None),
+        ("stderr.3", None, None, 3),
         ("local_rank2_node5.log", "node5", None, 2),
         ("/logs/attempt_0/3/stderr.log", None, None, 3),
         ("/data/node17/rank_3/train.log", "node17", 3, None),

@@ -1,0 +1,213 @@
+"""Evidence that looks as if it named a rank, and what a careful person says of it."""
+
+from tests.diagnosis.root_cause.build import (
+    Story,
+    agent,
+    clock,
+    closing,
+    glog,
+    gpu_csv,
+    megatron,
+    plain,
+    timeout,
+    traceback,
+)
+from tests.diagnosis.root_cause.stories_clusters import eight, four
+from tests.diagnosis.root_cause.stories_platforms import OOM
+
+GONE = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.7]:23412"
+
+
+def counted(rank: int, work: int, enqueued: int, completed: int) -> str:
+    return (
+        f"[rank{rank}]:[E{glog(700)} ProcessGroupNCCL.cpp:1664] [PG 1 Rank {rank}] Exception (either an error or timeout) detected by "
+        f"watchdog at work: {work}, last enqueued NCCL work: {enqueued}, last completed NCCL work: {completed}.\n"
+    )
+
+
+def _without_work(table: str, gpu: int) -> str:
+    """The same table with one GPU idle and empty in every row."""
+    rows = [line.split(",") for line in table.splitlines()]
+    return "\n".join(",".join([*row[:2], "0", "4"] if row[1] == str(gpu) else row) for row in rows) + "\n"
+
+
+NAMES = (
+    Story(
+        "groups of one number and without a GUID are other groups on other ranks",
+        {
+            "all.log": eight(1, 20)
+            + "".join(timeout(r, 90, at=700) + counted(r, 90, 95, 89) for r in range(7))
+            + timeout(7, 60, at=700)
+            + counted(7, 60, 60, 59)
+        },
+        "collective_hang",
+        step=(21, 21),
+    ),
+    Story(
+        "rank 0's extra line after every step is its habit",
+        {
+            "rank0.log": "".join(
+                plain(s, s, rank=0, begin=s * 2) + f"{clock(s * 2)},900 INFO [rank0] wrote metrics to board\n"
+                for s in range(1, 41)
+            )
+            + timeout(0, 77, at=700),
+            **{f"rank{r}.log": plain(1, 40, rank=r) + timeout(r, 77, at=700) for r in (1, 2, 3)},
+        },
+        "collective_hang",
+        step=(41, 41),
+    ),
+    Story(
+        "rank 0 logs every tenth step, the others every one",
+        {
+            "rank0.log": "".join(plain(s, s, rank=0, begin=s * 2) for s in range(10, 41, 10)) + timeout(0, 77, at=700),
+            **{f"rank{r}.log": plain(1, 47, rank=r) + timeout(r, 77, at=700) for r in (1, 2, 3)},
+        },
+        "collective_hang",
+    ),
+    Story(
+        "seven ranks on a node of eight GPUs: the eighth never worked",
+        {
+            "all.log": "".join(plain(s, s, rank=r, begin=s * 2) for s in range(1, 41) for r in range(7)),
+            "gpu.csv": _without_work(gpu_csv({}), 7),
+        },
+        "collective_hang",
+        also=("none",),
+    ),
+    Story(
+        "worker-3.log is a pod's, with eight ranks in it",
+        {
+            f"worker-{w}.log": "".join(plain(1, 20, rank=r) for r in range(w * 8, w * 8 + 8))
+            + (traceback(OOM) if w == 3 else "")
+            for w in range(4)
+        },
+        "gpu_oom",
+        step=(21, 21),
+    ),
+    Story(
+        "worker-1.log is a pod's, and its error has no rank",
+        {
+            f"worker-{w}.log": (megatron(1, 20) if w == 3 else "INFO: starting\n") + (traceback(OOM) if w == 1 else "")
+            for w in range(4)
+        },
+        "gpu_oom",
+        step=(21, 21),
+    ),
+    Story(
+        "two tracebacks without ranks, and torchrun saw one process only",
+        {
+            "train.log": plain(1, 20)
+            + traceback(OOM)
+            + traceback(GONE)
+            + closing([1, 2, 3])
+            + agent(1, 0, 900, rank=0, host="h", at=50)
+        },
+        "gpu_oom",
+        step=(21, 21),
+    ),
+    Story(
+        "rank 0 passes on what another rank met",
+        {
+            "all.log": four(1, 20)
+            + "[rank0]: RuntimeError: error gathered from rank 3: torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+        },
+        "gpu_oom",
+        rank=3,
+        rank_may_be_unnamed=True,
+    ),
+    Story(
+        "two ranks wait in another operation of the same number: a group of their own",
+        {
+            "all.log": eight(1, 20)
+            + "".join(
+                timeout(
+                    r, 90, op="ALLTOALL" if r in (2, 3) else "ALLREDUCE", numel=512 if r in (2, 3) else 4096, at=700
+                )
+                for r in range(8)
+            )
+        },
+        "collective_hang",
+        step=(21, 21),
+    ),
+    Story(
+        "a rank that only obeys the signal to dump had joined the collective",
+        {
+            "rank0.log": plain(1, 40, rank=0) + timeout(0, 77, at=700),
+            "rank1.log": plain(1, 40, rank=1) + timeout(1, 77, at=700),
+            "rank2.log": plain(1, 40, rank=2) + timeout(2, 77, at=700),
+            "rank3.log": plain(1, 40, rank=3)
+            + f"[rank3]:[E{glog(700)} ProcessGroupNCCL.cpp:1858] [PG ID 0 PG GUID 0(default_pg) Rank 3] Received a dump signal due to a collective timeout from  rank 0 and we will try our best to dump the debug info. Last enqueued NCCL work: 77, last completed NCCL work: 76.\n",
+        },
+        "collective_hang",
+        step=(41, 41),
+    ),
+    Story(
+        "a rank that only obeys the signal to dump never joined",
+        {
+            "rank0.log": plain(1, 40, rank=0) + timeout(0, 77, at=700),
+            "rank1.log": plain(1, 40, rank=1) + timeout(1, 77, at=700),
+            "rank2.log": plain(1, 40, rank=2) + timeout(2, 77, at=700),
+            "rank3.log": plain(1, 40, rank=3)
+            + f"[rank3]:[E{glog(700)} ProcessGroupNCCL.cpp:1858] [PG ID 0 PG GUID 0(default_pg) Rank 3] Received a dump signal due to a collective timeout from  rank 0 and we will try our best to dump the debug info. Last enqueued NCCL work: 76, last completed NCCL work: 76.\n",
+        },
+        "collective_hang",
+        rank=3,
+        step=(41, 41),
+    ),
+    Story(
+        "torchrun started it again, and another rank failed with an error of its own",
+        {
+            "train.log": four(1, 20)
+            + traceback(OOM, prefix="[rank1]: ")
+            + "I0314 09:02:00.000000 400 torch/distributed/elastic/agent/server/api.py:850] [default] Worker group FAILED. 2/3 attempts left; will restart worker group\nI0314 09:02:10.000000 400 torch/distributed/elastic/agent/server/api.py:699] [default] Rendezvous'ing worker group\n"
+            + "Loading checkpoint from /ckpt/step_10\n"
+            + "".join(plain(11, 40, rank=r, begin=200) for r in range(4))
+            + traceback("IndexError: index out of range in self", prefix="[rank3]: ")
+            + agent(1, 3, 903, rank=3, host="h", at=300)
+        },
+        "rank_crash",
+        rank=3,
+        step=(41, 41),
+    ),
+    Story(
+        "a rank in an error's text is nobody's",
+        {"train.log": plain(1, 20) + traceback("ValueError: invalid rank 9 in group of size 8")},
+        "rank_crash",
+        step=(21, 21),
+    ),
+    Story(
+        "settings speak of memory and ranks",
+        {
+            "train.log": "config: {'exclude_ranks': [3], 'on_error': 'CUDA out of memory -> retry', 'rank': 5}\n"
+            + plain(1, 3)
+        },
+        "none",
+    ),
+    Story(
+        "one node's log was not copied, the others timed out",
+        {
+            f"node{n}.log": "".join(plain(1, 20, rank=r) for r in range(n * 2, n * 2 + 2))
+            + "".join(timeout(r, 77, at=700) for r in range(n * 2, n * 2 + 2))
+            for n in (0, 1, 3)
+        },
+        "collective_hang",
+        step=(21, 21),
+    ),
+    Story(
+        "the last rank's log was not copied",
+        {f"rank{r}.log": plain(1, 20, rank=r) + timeout(r, 77, at=700) for r in range(7)},
+        "collective_hang",
+        step=(21, 21),
+    ),
+    Story(
+        "rank 0 saves while seven others time out",
+        {
+            "all.log": "world_size: 8\n"
+            + eight(1, 20)
+            + f"{clock(42)},100 INFO [rank0] Saving model checkpoint to /o/checkpoint-20\n"
+            + "".join(timeout(r, 77, at=1900, ran=1800000) for r in range(1, 8))
+        },
+        "checkpoint_failure",
+        rank=0,
+        step=(20, 21),
+    ),
+)
