@@ -32,8 +32,8 @@ from registry.ledger import Place
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 16
-"""Incidents of one channel that are worked on side by side; the pace of posts is the channel's own."""
-EDITS_AT_ONCE = 4  # they wait long for their turn, and must not fill the room that news needs
+"""Incidents of one channel whose news is told side by side; the pace of posts is the channel's own."""
+EDITS_AT_ONCE = 4  # beside that: Slack counts edits by themselves, so neither they nor the news wait for the other
 UNTELLABLE_PAUSE_SECONDS = 5.0
 """Between two tries at what failed for a reason that nobody foresaw."""
 LONGEST_REFRESH_SECONDS = 3600.0
@@ -253,10 +253,7 @@ class Announcer:
         while not self._is_stopping and not self.lost.is_set():
             news.clear()
             now = time.monotonic()
-            while len(busy) < AT_ONCE:
-                work = outbox.next(now, busy, may_edit=_has_room_to_edit(busy))
-                if work is None:
-                    break
+            while work := outbox.next(now, busy, **_room(busy)):
                 task = asyncio.create_task(self._do(channel, work))
                 busy[work.incident] = work.act
                 self._in_hand.add(work.incident)
@@ -269,8 +266,7 @@ class Announcer:
                     news.set()
 
                 task.add_done_callback(done)
-            may_edit = _has_room_to_edit(busy)
-            due = outbox.seconds_to_next(now, busy, may_edit=may_edit) if len(busy) < AT_ONCE else None
+            due = outbox.seconds_to_next(now, busy, **_room(busy))
             with suppress(TimeoutError):
                 # A wait of nothing would never let the others run.
                 await asyncio.wait_for(news.wait(), None if due is None else max(due, 0.01))
@@ -396,5 +392,7 @@ class Announcer:
         return say("Meant for {channel}, which took nothing from us: {why}.", channel=channel, why=Clause(why))
 
 
-def _has_room_to_edit(busy: Mapping[str, Act]) -> bool:
-    return sum(act is Act.EDIT for act in busy.values()) < EDITS_AT_ONCE
+def _room(busy: Mapping[str, Act]) -> dict[str, bool]:
+    """What else may be begun beside what is being done."""
+    edits = sum(act is Act.EDIT for act in busy.values())
+    return {"may_tell": len(busy) - edits < AT_ONCE, "may_edit": edits < EDITS_AT_ONCE}

@@ -7,7 +7,7 @@ order, a bot that takes over in between would take the end of the earlier time f
 
 import itertools
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -107,26 +107,30 @@ class Outbox:
             waiting.is_dirty = True
             waiting.edit_events[:0] = work.events
 
-    def next(self, now: float, busy: Collection[str] = (), *, may_edit: bool = True) -> Work | None:
+    def next(
+        self, now: float, busy: Collection[str] = (), *, may_tell: bool = True, may_edit: bool = True
+    ) -> Work | None:
         """The most urgent thing that can be done now; it leaves the queue. One incident does one thing at a time."""
-        heads = self._heads(busy)
+        is_free = self._free(busy, may_tell=may_tell, may_edit=may_edit)
         ready = [
             (self._rank(item), name)
             for name, item in self._waiting.items()
-            if item.has_work and now >= item.due and name not in busy and self._may_go(name, item, heads, may_edit)
+            if item.has_work and now >= item.due and name not in busy and is_free(name, item)
         ]
         if not ready:
             return None
         _, name = min(ready)
         return self._take(name, self._waiting[name], now)
 
-    def seconds_to_next(self, now: float, busy: Collection[str] = (), *, may_edit: bool = True) -> float | None:
+    def seconds_to_next(
+        self, now: float, busy: Collection[str] = (), *, may_tell: bool = True, may_edit: bool = True
+    ) -> float | None:
         """How long until something can be done; None: nothing waits."""
-        heads = self._heads(busy)
+        is_free = self._free(busy, may_tell=may_tell, may_edit=may_edit)
         waits = [
             max(0.0, item.due - now)
             for name, item in self._waiting.items()
-            if item.has_work and name not in busy and self._may_go(name, item, heads, may_edit)
+            if item.has_work and name not in busy and is_free(name, item)
         ]
         return min(waits, default=None)
 
@@ -140,9 +144,10 @@ class Outbox:
                 heads[item.line] = min(mine, heads.get(item.line, mine))
         return {line: name for line, (_, name) in heads.items()}
 
-    @staticmethod
-    def _may_go(name: str, item: _Waiting, heads: Mapping[tuple[str, str], str], may_edit: bool) -> bool:
-        return may_edit if item.is_edit else heads[item.line] == name
+    def _free(self, busy: Collection[str], *, may_tell: bool, may_edit: bool) -> Callable[[str, _Waiting], bool]:
+        """Whether there is room for what an incident does next, and nothing of its line before it."""
+        heads = self._heads(busy)
+        return lambda name, item: may_edit if item.is_edit else may_tell and heads[item.line] == name
 
     @property
     def is_empty(self) -> bool:

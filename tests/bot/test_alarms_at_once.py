@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from bot.announcer import AT_ONCE
 from bot.slack import Slack
 from bot.slack_answers import Outcome
 from bot.workspace import Workspace, faults
@@ -60,6 +61,21 @@ async def test_a_hundred_alarms_are_twenty_messages(workspace, registry, monitor
     is_critical = [int(run[3:]) % 2 == 1 for run in runs]
     assert is_critical == sorted(is_critical, reverse=True)
     assert slack.calls["chat.postMessage", "ok"] == RUNS
+
+
+async def test_what_joins_is_shown_while_many_roots_wait(workspace, slack, registry, monitoring, publish, finding):  # noqa: PLR0917
+    """Slack counts edits by themselves: a root that stands is kept up to date, however many others wait for their turn."""
+    slack._post_interval = 600.0
+    await publish(finding(run="first", rank=0))
+    async with monitoring(lease_seconds=120.0, group_wait_seconds=0.0, grace=0.5):
+        await settled(registry, 1)
+        for number in range(2 * AT_ONCE):
+            await publish(finding(run=f"run{number:02}"))
+        await publish(finding(run="first", rank=1))
+
+        await workspace.until(lambda: "2 ranks" in workspace.messages()[0]["text"])
+
+    assert len(workspace.messages()) == 1
 
 
 _RUN_NAMES = tuple(f"run{number:02}" for number in range(RUNS))
