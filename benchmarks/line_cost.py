@@ -54,7 +54,7 @@ async def cost(write: Write, *, own_loss: bool) -> float:
                 data = text_of(write, 1 + look * AT_ONCE, AT_ONCE, file, own_loss=own_loss).encode()
                 start, offsets[file] = offsets[file], offsets[file] + len(data)
                 place = Place(FileId(1, file), offsets[file], 1)
-                pieces.append(Chunk(f"{folder}/{file}.log", file, start, data, place, time.time(), 1))
+                pieces.append(Chunk(f"{folder}/rank{file}.log", file, start, data, place, time.time(), 1))
             began = time.process_time()
             await watch._take(Batch(tuple(pieces)))  # noqa: SLF001 - the work of one look
             spent += time.process_time() - began if look >= WARM_LOOKS else 0.0

@@ -123,7 +123,7 @@ class AttemptTracker:
     def turn_to(self, stretch: Stretch, place: int) -> int | None:
         """The attempt of a point of a stretch, where a log just goes on; None: the point is to be taken by itself."""
         if self._log is None or stretch.origin is not self._origin or stretch.file is not self._file:
-            self._turn_to(stretch.sample(place), stretch.file)
+            self._turn_to(next(stretch.both(place)), stretch.file)
         log = self._log
         return None if log is None or not log.has_steps or log.has_ended else log.attempt
 

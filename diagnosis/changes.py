@@ -147,7 +147,7 @@ class Changes:
         if not self._is_lead(stretch.origin, has_loss=stretch.losses is not None):
             return
         if not self._is_calm(stretch, at, stop):
-            for seen in stretch.samples(at, stop):
+            for seen in stretch.both(at, stop):
                 self._take_step(seen)
             return
         self._step, self._time = stretch.steps[stop - 1], stretch.time(stop - 1)

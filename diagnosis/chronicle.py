@@ -4,7 +4,6 @@
 the phases, where attempts begin, and the newest steps: from them the same diagnosis is made later.
 """
 
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -67,17 +66,17 @@ class Chronicle:
         """Take some points of a stretch."""
         now, origin = self._now, stretch.origin
         if now.symptoms or now.first is None or origin not in now.last:
-            for seen in stretch.samples(at, stop):
+            for seen in stretch.both(at, stop):
                 self.observe(seen)
             return
         newest = -1 if now.newest is None else now.newest
-        now.new_steps += stop - bisect_right(stretch.steps, newest, at, stop)
+        count = stretch.count_of_both(at, stop)
+        now.new_steps += stretch.new_steps(newest, at, stop)
         now.newest = max(newest, stretch.steps[stop - 1])
-        self._place += stop - at
-        kept = min(NEWEST_STEPS, stop - at)
-        now.steps.extend(
-            zip(range(self._place - kept + 1, self._place + 1), stretch.later(kept, at, stop), strict=True)
-        )
+        self._place += count
+        kept = min(NEWEST_STEPS, count)
+        places = range(self._place - kept + 1, self._place + 1)
+        now.steps.extend(zip(places, stretch.newest_of_both(kept, at, stop), strict=True))
         now.last[origin] = (self._place, stretch.sample(stop - 1))
 
     def observe(self, seen: Observation) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from diagnosis.detectors import DETECTORS, Detector
 from diagnosis.detectors.block import POINTS, block_at, block_of
-from diagnosis.detectors.detector import Passer
+from diagnosis.detectors.detector import Counter, Passer
 from diagnosis.findings import Verdict
 from diagnosis.formats.stretch import Stretch, Told
 from diagnosis.judge import RECENT_STEPS, Judge, _is_close, _Rank, _Series
@@ -40,7 +40,7 @@ class LiveJudge(Judge):
             said += levels
             if stop == at:
                 stop = min(at + LOOKED_AT, ends)
-                for seen in told.samples(at, stop):
+                for seen in told.both(at, stop):
                     said += self.observe(seen)
             at = stop
         return said
@@ -67,12 +67,13 @@ class LiveJudge(Judge):
         rank = self._rank
         if rank is None or stretch.origin is not self._origin or rank.attempt != attempt:
             rank = self._turn_to(stretch.origin, attempt)
-        if not self._can_pass or (rank.last is not None and stretch.steps[at] <= (rank.last.step or 0)):
+        if not self._can_pass or (rank.last is not None and stretch.first_step(at) <= (rank.last.step or 0)):
             return None, at, False
         if self._open and any(finding.attempt < attempt for finding in self._open.values()):
             return None, at, False
         stop, is_told = self._told_until(rank, stretch, at)
-        for passer in _passers(rank) if is_told else (*_passers(rank), *_passers(rank.series)):
+        is_heard = not is_told or stretch.count_of_both(at, stop) > stop - at
+        for passer in (*_passers(rank), *_passers(rank.series)) if is_heard else _passers(rank):
             if stop <= at:
                 break
             stop = passer.calm_until(stretch, at, stop)
@@ -99,6 +100,8 @@ class LiveJudge(Judge):
         for passer in _passers(rank):
             passer.pass_by(stretch, at, stop)
         if is_told:
+            if stretch.count_of_both(at, stop) > stop - at:
+                self._pass_between(rank.series, stretch, at, stop)
             return
         series = rank.series
         if not self._is_alone and series is self._shared.get(rank.attempt):
@@ -106,6 +109,14 @@ class LiveJudge(Judge):
         series.tail.extend(stretch.points(series.tail.maxlen, at, stop))
         for passer in _passers(series):
             passer.pass_by(stretch, at, stop)
+        if self._open:
+            self._training = 0
+
+    def _pass_between(self, series: _Series, stretch: Stretch, at: int, stop: int) -> None:
+        """Lines without numbers are no rank's alone."""
+        for passer in _passers(series):
+            if isinstance(passer, Counter):
+                passer.pass_between(stretch, at, stop)
         if self._open:
             self._training = 0
 

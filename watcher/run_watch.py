@@ -295,7 +295,7 @@ class RunWatch:
             stop, verdicts = self.judge.pass_by(told, at)
             if stop == at:
                 stop = min(at + LOOKED_AT, ends)
-                for seen in told.samples(at, stop):
+                for seen in told.both(at, stop):
                     self._see_one(seen, now, is_news=is_news)
             else:
                 self._pass_by(told, at, stop, now, is_news=is_news)
@@ -308,8 +308,8 @@ class RunWatch:
         attempt, written_at = self.attempt, (stretch.seen_at or now) - self.clock_offset
         self.chronicles.pass_by(stretch, at, stop)
         self.changes.pass_by(stretch, at, stop)
-        for place in (at, stop - 1):  # of steps that rise, the first and the last tell all of the progress
-            self.reporting.progress.observe(stretch.sample(place), attempt, written_at, is_news=is_news)
+        for seen in stretch.ends_of(at, stop):  # of steps that rise, the first and the last tell all of the progress
+            self.reporting.progress.observe(seen, attempt, written_at, is_news=is_news)
         if not is_news:
             return
         for point in self.reporting.points(stretch, at, stop, attempt):

@@ -52,6 +52,15 @@ class Passer(Protocol):
         ...
 
 
+@runtime_checkable
+class Counter(Protocol):
+    """A passer to whom step lines without any numbers matter, too, whichever rank tells them."""
+
+    def pass_between(self, stretch: Stretch, at: int, stop: int) -> None:
+        """Remember what stands between some points, without the points."""
+        ...
+
+
 def found(
     kind: str,
     severity: Severity,

@@ -84,6 +84,12 @@ class LossScale:
         del at
         self._last = stretch.sample(stop - 1)
 
+    def pass_between(self, stretch: Stretch, at: int, stop: int) -> None:
+        """What stands between points that another rank has told."""
+        course, first, last = stretch.course(at, stop, has_points=False)
+        if last > first:
+            self._last = course.sample(last - 1)
+
     def _take_step(self, seen: StepSample) -> Sequence[Verdict]:
         fields = seen.fields
         skipped, scale = 0.0, None

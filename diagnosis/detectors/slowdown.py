@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 from diagnosis.detectors.detector import QUIET, Scope, Seen, found, over
 from diagnosis.detectors.robust import middle
 from diagnosis.findings import Severity, Verdict
-from diagnosis.formats.stretch import Stretch
+from diagnosis.formats.stretch import Course, Stretch
 from diagnosis.observations import Phase, PhaseMark, StepSample
 from diagnosis.thresholds import Thresholds
 from diagnosis.wording import at_step, number, since_step
@@ -111,15 +111,22 @@ class Slowdown:
         return stop if self._clock + (end - begin) < self._end - ROUNDING else at
 
     def pass_by(self, stretch: Stretch, at: int, stop: int) -> None:
-        """Every fifth point."""
+        """Every fifth point, and what stands between them."""
+        self._pass(*stretch.course(at, stop))
+
+    def pass_between(self, stretch: Stretch, at: int, stop: int) -> None:
+        """What stands between points that another rank has told."""
+        self._pass(*stretch.course(at, stop, has_points=False))
+
+    def _pass(self, course: Course, at: int, stop: int) -> None:
         looks = 0
         while (place := at + max(self._left - 1, 0)) < stop:
-            if looks > 1 and stretch.came_together:
+            if looks > 1 and course.came_together:
                 # No time passes between them: after the second look, all say what the last one says.
                 place += (stop - 1 - place) // STRIDE * STRIDE
             self._left = 0
             self._look(
-                stretch.steps[place], stretch.time(place), partial(stretch.value, place), partial(stretch.sample, place)
+                course.step(place), course.time(place), partial(course.value, place), partial(course.sample, place)
             )
             at, looks = place + 1, looks + 1
         self._left -= stop - at

@@ -26,6 +26,7 @@ from diagnosis.formats.stream import Stream
 from diagnosis.formats.stretch import Told, each
 from diagnosis.formats.stretching import Stretcher
 from diagnosis.formats.unwrapping import Unwrapper
+from diagnosis.formats.weaver import FEWEST, Weaver
 from diagnosis.observations import Evidence, Observation, Origin, Symptom
 
 PARTIAL_WAITS_SECONDS = 5.0
@@ -66,6 +67,7 @@ class LogReader:
         self._noticer = Noticer(self._memory, self._sampler)
         self._finder = StepFinder(self._memory, self._shapes, self._sampler, self._noticer)
         self._stretcher = Stretcher(self._memory, self._unwrapper, self._shapes, self._sampler)
+        self._weaver = Weaver(origin, self._memory, self._shapes, self._sampler)
         self._line: Line | None = None
         self._heard_at: float | None = None
 
@@ -161,7 +163,7 @@ class LogReader:
             data = data[first:]
         lines = self._splitter.whole_lines(data)
         if lines is None:
-            self._take_pieces(data)
+            self._take_redrawn(data)
         else:
             self._take_lines(lines)
         return self._hand_out_told()
@@ -207,6 +209,25 @@ class LogReader:
                     self._take(piece)
             elif piece[4]:
                 self._line = None  # a line that begins with its redraw owes nothing to the one before it
+
+    def _take_redrawn(self, data: bytes) -> None:
+        """Lines that are rewritten: those of a Trainer's bar and its dicts together, where they just go on."""
+        redrawn = self._splitter.redrawn_lines(data)
+        if redrawn is None or len(redrawn.raws) <= FEWEST:
+            self._take_pieces(data)
+            return
+        place, ends, waits, try_at = 0, len(redrawn.raws), 1, 0
+        while place < ends:
+            woven = self._weaver.take(redrawn.raws, place, redrawn.number, redrawn.offsets) if place >= try_at else None
+            if woven is not None:
+                self._memory.out.append(woven)
+                place, waits = place + len(woven), 1
+                self._splitter.go_on_at(redrawn.number + place, redrawn.offsets[place])
+            elif place >= try_at:
+                try_at, waits = place + waits, min(2 * waits, _LONGEST_WAIT)
+            self._take_pieces(redrawn.raws[place] + b"\n")
+            place += 1
+        self._take_pieces(redrawn.rest)
 
     def _take_lines(self, lines: Lines) -> None:
         place, ends, waits, try_at, in_a_row = 0, len(lines.printed), 1, 0, 1

@@ -88,6 +88,11 @@ class Shape:
         self.constants = values_of(text, replace(found, tokens=held))
         self.match = re.compile(_pattern(text, ordered, held)).fullmatch
 
+    @property
+    def tells_more(self) -> bool:
+        """True when its lines tell their time or their rank."""
+        return bool(self._time or self._rank)
+
     def read(self, text: str) -> tuple[Values, str | None, str | None] | None:
         """Values, time and rank as printed; None when the line has another shape."""
         match = self.match(text)

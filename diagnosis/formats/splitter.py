@@ -30,6 +30,19 @@ class Lines(NamedTuple):
     offsets: Sequence[int]
 
 
+class RedrawnLines(NamedTuple):
+    """Whole lines in a row, some of them rewritten with CR."""
+
+    raws: Sequence[bytes]
+    """Each without its end."""
+    number: int
+    """The number of the first."""
+    offsets: Sequence[int]
+    """Where each begins, and one more for the end."""
+    rest: bytes
+    """What follows the last line end."""
+
+
 class Splitter:
     """Splits on LF and CR, whatever the chunks; holds at most one capped line."""
 
@@ -97,6 +110,25 @@ class Splitter:
         self._hold(data[end + 1 :])
         return lines
 
+    def redrawn_lines(self, data: bytes) -> RedrawnLines | None:
+        """The lines of these bytes, none of them taken; None where they need more care than a redraw does."""
+        if (
+            b"\0" in data
+            or b"\x1b" in data
+            or b"\b" in data
+            or not self._starts_line
+            or self._held_length
+            or self._before
+        ):
+            return None
+        raws = data.split(b"\n")
+        rest = raws.pop()
+        return RedrawnLines(raws, self.line, list(accumulate(map(len, raws), _next_line, initial=self.offset)), rest)
+
+    def go_on_at(self, line: int, offset: int) -> None:
+        """Somebody has read the whole lines up to here."""
+        self.line, self.offset = line, offset
+
     def partial(self) -> Piece | None:
         """Take out the line that has begun, as it stands; what follows is read as a new piece of the same line."""
         if not self._held_length:
@@ -152,6 +184,10 @@ class Splitter:
     def _clear(self) -> None:
         self._held.clear()
         self._held_length = 0
+
+
+def _next_line(offset: int, length: int) -> int:
+    return offset + length + 1
 
 
 def _without_nul(raw: bytes) -> bytes:

@@ -5,10 +5,11 @@ looked at once and thrown away. So a stretch keeps the numbers as lists and make
 when somebody wants it: as evidence, or to remember it.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise, repeat
 from operator import le
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from diagnosis.formats import drafts
 from diagnosis.formats.hygiene import MAX_EVIDENCE
@@ -30,15 +31,44 @@ class Point(NamedTuple):
     step_kind: StepKind
 
 
+class Maker(Protocol):
+    """Makes observations of its points when they are asked for."""
+
+    steps: list[int]
+
+    def sample(self, place: int) -> StepSample:
+        """One of its points."""
+
+
 class Later(NamedTuple):
     """A point of a stretch that is made an observation only when somebody wants to see it."""
 
-    stretch: "Stretch"
+    stretch: Maker
     place: int
 
     def sample(self) -> StepSample:
         """The observation."""
         return self.stretch.sample(self.place)
+
+
+class Course(Protocol):
+    """Points in the order of the log."""
+
+    @property
+    def came_together(self) -> bool:
+        """True when no line has a time of its own."""
+
+    def step(self, place: int) -> int:
+        """The step of one."""
+
+    def time(self, place: int) -> float | None:
+        """When one was, by the log or else by the watcher's clock."""
+
+    def value(self, place: int, name: str) -> float | None:
+        """A field of one; None: its line does not carry it."""
+
+    def sample(self, place: int) -> StepSample:
+        """One as an observation."""
 
 
 def real(seen: StepSample | Later) -> StepSample:
@@ -123,6 +153,40 @@ class Stretch:
         for place in range(start, len(self.steps) if stop is None else stop):
             yield self.sample(place)
 
+    # What a stretch with the redraws of a bar between its points (`woven.py`) tells more of
+
+    def both(self, at: int = 0, stop: int | None = None) -> Iterator[StepSample]:
+        """Some of its points and what stands between them, in the order of the log."""
+        return self.samples(at, stop)
+
+    def count_of_both(self, at: int, stop: int) -> int:
+        """How many those are."""
+        return stop - at
+
+    def newest_of_both(self, count: int, at: int, stop: int) -> Iterator[Later]:
+        """The last `count` of them, none of them made yet."""
+        return self.later(count, at, stop)
+
+    def ends_of(self, at: int, stop: int) -> Iterator[StepSample]:
+        """The first and the last of each kind."""
+        return iter((self.sample(at), self.sample(stop - 1)))
+
+    def first_step(self, at: int) -> int:
+        """The step of the first of them."""
+        return self.steps[at]
+
+    def new_steps(self, newest: int, at: int, stop: int) -> int:
+        """How many of their steps are above `newest`."""
+        return stop - bisect_right(self.steps, newest, at, stop)
+
+    def course(self, at: int, stop: int, *, has_points: bool = True) -> "tuple[Course, int, int]":
+        """Both, or what stands between the points alone, for somebody who looks at a few; and from where to where."""
+        return self, at, stop if has_points else at
+
+    def step(self, place: int) -> int:
+        """The step of a point."""
+        return self.steps[place]
+
     def newest(self, count: int | None, at: int, stop: int) -> Iterator[StepSample]:
         """The last `count` of some of its points."""
         return self.samples(at if count is None else max(at, stop - count), stop)
@@ -205,9 +269,9 @@ Told = Observation | Stretch
 
 def each(told: Sequence[Told]) -> list[Observation]:
     """The same with every step line for itself."""
-    if not any(type(one) is Stretch for one in told):
+    if not any(isinstance(one, Stretch) for one in told):
         return list(told)  # type: ignore[arg-type]
-    return [seen for one in told for seen in (one.samples() if isinstance(one, Stretch) else (one,))]
+    return [seen for one in told for seen in (one.both() if isinstance(one, Stretch) else (one,))]
 
 
 def below(column: Column, limit: float, at: int, stop: int) -> int:

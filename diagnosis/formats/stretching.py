@@ -25,7 +25,7 @@ FEWEST = 8
 MOST = 1024
 _GROWTH = 4
 """The first try looks at the fewest lines, the next one at so many times more: what does not fit shows early."""
-_COUNTED = frozenset(("step_in_epoch", "steps_per_epoch", "lap", "skipped_total", "eval_loss"))
+COUNTED = frozenset(("step_in_epoch", "steps_per_epoch", "lap", "skipped_total", "eval_loss"))
 """Numbers that change what a line is; such lines are read one by one."""
 _ALONE = frozenset((*METRICS, "unix_time"))
 """Numbers that are never the same on all lines."""
@@ -111,7 +111,7 @@ def _is_simple(shape: Shape) -> bool:
     return (
         "step" in shape.names
         and shape.name != PAIRED
-        and _COUNTED.isdisjoint((*shape.names, *shape.constants))
+        and COUNTED.isdisjoint((*shape.names, *shape.constants))
         and _ALONE.isdisjoint(shape.constants)
         and (settle is None or isinstance(settle, Without))
     )

@@ -46,7 +46,7 @@ class BulkReader(LogReader):
     def __init__(self, file: str, origin: Origin, *, settings: ReadSettings | None = None) -> None:
         super().__init__(file, origin, settings=settings)
         self._layouts: list[Layout | DictLayout] = []
-        self._weaver = Weaver(self._origin, self._memory, self._shapes, self._sampler)
+        self._bulk_weaver = Weaver(self._origin, self._memory, self._shapes, self._sampler)
         self._rest = b""
         self._chunk = Chunk(b"\n")
         self._first = Position(0, 1)
@@ -97,7 +97,7 @@ class BulkReader(LogReader):
         self._chunk, self._first = chunk, Position(self._splitter.offset, self._splitter.line)
         self._left = LEARNED_PER_CHUNK
         self._know(chunk, 0)
-        self._weaver.begin(chunk, self._first)
+        self._bulk_weaver.begin(chunk, self._first)
         row, count = 0, len(chunk)
         while row < count:
             if chunk.has_redraws and chunk.data[chunk.starts[row]] == CR:
@@ -112,7 +112,7 @@ class BulkReader(LogReader):
 
     def _weave(self, row: int, items: list[Item]) -> int:
         """Lines that a bar is redrawn on; the line behind them is read the common way."""
-        woven = self._weaver.weave(row)
+        woven = self._bulk_weaver.weave(row)
         if woven is not None:
             items += self._hand_out()
             items.append(woven[0])

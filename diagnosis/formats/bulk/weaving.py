@@ -30,6 +30,7 @@ from diagnosis.formats.sampling import BAR, Sampler
 from diagnosis.formats.shapes import Shapes
 from diagnosis.formats.steps import Steps
 from diagnosis.formats.stream import Stream
+from diagnosis.formats.weaver import is_calm
 from diagnosis.observations import Origin, StepKind, StepSample
 
 FEWEST = 8
@@ -99,7 +100,7 @@ class Weaver:
         """The points of the lines from `row` on and the first line that is not among them; None: read it singly."""
         chunk = self._chunk
         stream = self._memory.streams.get(id(self._origin))
-        if chunk is None or stream is None or not self._is_calm(stream):
+        if chunk is None or stream is None or not is_calm(self._memory, stream):
             return None
         bar, told = (self._sampler.counter_of(self._origin, name) for name in (BAR, DICT.name))
         if bar is None or told is None or bar.last is None or told.last is None:
@@ -122,30 +123,6 @@ class Weaver:
             return None
         self._has_woven, self._waits = True, 1
         return woven.take(count), row + count
-
-    def _is_calm(self, stream: Stream) -> bool:
-        """Nothing waits, and the bar of the training is known."""
-        bars, implied, memory = stream.bars, stream.implied, self._memory
-        return (
-            memory.settings.pattern is None
-            and not memory.is_full
-            and stream.attempt == memory.attempt
-            and stream.paired is None
-            and stream.echoed is None
-            and not stream.called_back
-            and bars.pending is None
-            and bars.phase is None
-            and not bars.is_over
-            and bars._total is not None
-            and bars._last is not None
-            and bars._last[1] is None
-            and not implied.waiting
-            and not implied._is_burst
-            and implied.interval is not None
-            and implied._last is not None
-            and implied._start is not None
-            and implied.bar is not None
-        )
 
     # Pieces
 

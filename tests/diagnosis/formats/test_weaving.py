@@ -1,6 +1,7 @@
 """Bars and dicts of Hugging Face's Trainer, read as columns, say what reading them piece by piece says."""
 
 import random
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 from diagnosis.formats.bulk.block import StepBlock
 from diagnosis.formats.bulk.reader import BulkReader
 from diagnosis.formats.bulk.weaving import Woven
+from diagnosis.formats.reader import LogReader
+from diagnosis.formats.woven import WovenStretch
 from diagnosis.observations import Origin
 from tests.counts import examples
 from tests.diagnosis.formats.test_fast_paths import one_by_one, told, whole
@@ -117,3 +120,27 @@ def test_most_of_a_quiet_log_is_woven(style, every):
 
     assert told(*one_by_one(data)) == told(reader, seen)
     assert woven > 0.7 * len(seen)
+
+
+@given(data=logs(), cuts=st.lists(st.floats(0, 1), max_size=4))
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_live_bars_and_dicts_in_stretches_say_what_single_pieces_say(data, cuts):
+    """The same live: whatever happens to bars and dicts, read in any pieces."""
+    places = sorted({0, *(int(cut * len(data)) for cut in cuts), len(data)})
+    reader, seen = LogReader("train.log", Origin(run="run")), []
+    for start, stop in pairwise(places):
+        seen += reader.feed(data[start:stop])
+
+    assert told(*one_by_one(data)) == told(reader, seen + reader.close())
+
+
+@pytest.mark.parametrize(("style", "every"), [("short", 1), ("short", 10), ("whole", 10), ("v5", 5)])
+def test_most_of_a_quiet_log_comes_in_live_stretches(style, every):
+    """Numbers of any width, and a bar that fills."""
+    data = clean(style, every, 600)
+    reader = LogReader("train.log", Origin(run="run"))
+
+    seen = reader.feed_stretches(data)
+
+    woven = sum(one.count_of_both(0, len(one)) for one in seen if isinstance(one, WovenStretch))
+    assert woven > 0.7 * 600 * (every + 1)

@@ -5,7 +5,7 @@ import numpy as np
 
 from diagnosis.formats.bulk.decimal import Floats
 from diagnosis.formats.bulk.judging.run import Run
-from diagnosis.log_facts import LogFacts, Told
+from diagnosis.log_facts import LogFacts, RankFacts, Told
 from diagnosis.observations import Phase
 from diagnosis.pace import KEPT, Interval, Pace
 
@@ -42,7 +42,7 @@ class FactsTwin:
         self._take_new(bars, len(bars))
         # The dict behind the last redraw tells the same step again.
         of._order += 1
-        rank.steps += count
+        self._count(rank, run, count)
         rank.last = self._told(run, count)
 
     def _take_new(self, run: Run, count: int) -> Told:
@@ -51,12 +51,17 @@ class FactsTwin:
         assert last is not None
         if run.times is not None:
             of._note_time(float(run.times[:count].max()))
-        rank.steps += count
+        self._count(rank, run, count)
         of._phase = rank.phase = Phase.TRAINING
         self._note_pace(run, count, last)
         told = of.last_told = self._told(run, count)
         of._new_steps[of.attempt] += count
         return told
+
+    def _count(self, rank: RankFacts, run: Run, count: int) -> None:
+        rank.count(self._told(run, 1))
+        rank.told += count - 1
+        rank.steps += count
 
     def _told(self, run: Run, count: int) -> Told:
         newest = run.sample(count - 1)
