@@ -33,8 +33,10 @@ NAMED: Mapping[str, str] = {
 """Kind of finding or trouble → the state it means; other troubles that break a run mean that it crashed."""
 NOT_GOING_ON = frozenset({DOWN, CRASHED, STALLED, "preempted", "killed"})
 """States of a run that should train, and does not."""
+GONE = frozenset({DOWN, "killed", "ended", "finished"})
+"""States in which no process of the run is left; of one that crashed the other ranks may still wait."""
 DEAD = (NOT_GOING_ON - {STALLED}) | {"ended", "finished"}
-"""States in which no process of the run is left to be stopped."""
+"""States in which a run will not go on by itself: it needs no stop, but a new start."""
 _CRASHES = BROKEN - NAMED.keys() - {Category.SLOWDOWN, Category.CHECKPOINT_FAILURE, Category.DISK_FULL}
 """Troubles that end a run wherever no step came after them."""
 _ORDER = (DOWN, CRASHED, "preempted", STALLED, UNHEARD)

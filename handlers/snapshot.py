@@ -12,7 +12,9 @@ from handlers.find_run import find_run
 from handlers.messages.phrase import say
 from handlers.messages.snapshot import NodeSaved, asking, no_bundle, nobody_to_ask, saved_of, snapshot_answer
 from handlers.messages.snapshot_text import snapshot_text
+from handlers.run_state import GONE
 from handlers.shared_logs import elsewhere
+from handlers.shown_runs import few_as_shown
 from registry import Beat, Run
 
 LONGEST_NOTE = 200
@@ -34,6 +36,7 @@ async def take(desk: Desk, run: Run, asked: Asked, note: str) -> AsyncIterator[R
         return
     yield whisper(asking, run.name, len(beats), desk.snapshot_deadline_seconds)
     taken = await save(desk, run, asked.who.user, note)
+    (shown,) = await few_as_shown(desk, [run])
     yield Say(
         snapshot_answer(
             run.name,
@@ -43,6 +46,7 @@ async def take(desk: Desk, run: Run, asked: Asked, note: str) -> AsyncIterator[R
             note,
             prefix=desk.prefix,
             may_stop=bool(run.facts.get("allow_stop")),
+            is_gone=shown.state in GONE,
         )
     )
     if not taken.answers:

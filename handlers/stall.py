@@ -38,7 +38,14 @@ async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
     about = await _known_of(desk, run)
     picture, nodes, now = await look(desk, run, await pace_of(desk, run.name), knows_numbers=about.knows_numbers)
     told = stall_answer(
-        run.name, picture, now, len(nodes.answers), len(nodes.beats), state=about.state, loudest=about.loudest
+        run.name,
+        picture,
+        now,
+        len(nodes.answers),
+        len(nodes.beats),
+        state=about.state,
+        loudest=about.loudest,
+        known=about.pointed.incident if about.pointed is not None else None,
     )
     yield Say(_pointed(desk, about, told, picture.outcome, now))
     gpus = await asyncio.to_thread(gpu_history, nodes, picture)

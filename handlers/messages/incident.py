@@ -259,17 +259,24 @@ def _what_followed(incident: Incident) -> list[Phrase]:
 def _next(incident: Incident, facts: RunFacts) -> list[Phrase]:
     """What to do, at most three steps."""
     head = incident.head
+    if incident.trouble not in _ABOUT_THE_WHOLE_RUN:
+        return what_to_do(steps_of(incident, facts))
+    steps = [*head.details.get("next", "").splitlines(), *called(incident.trouble).next]
+    if incident.trouble == "stall":
+        steps.append(f"`/{facts.prefix}stall {typed(incident.run)}` looks at every node again, now.")
+    return what_to_do([*steps, SAVE])
+
+
+def steps_of(incident: Incident, facts: RunFacts = NO_FACTS) -> list[str]:
+    """What to do about what the log or the nodes told, the same in its root and in an answer that points there."""
     stall = f"`/{facts.prefix}stall {typed(incident.run)}`"
-    if incident.trouble in _ABOUT_THE_WHOLE_RUN:
-        steps = [*head.details.get("next", "").splitlines(), *called(incident.trouble).next]
-        if incident.trouble == "stall":
-            steps.append(f"{stall} looks at every node again, now.")
-        steps.append(SAVE)
-    else:
-        ranks = max(1, len(incident.ranks))
-        known = next_steps(head, ranks=ranks, world_size=facts.world_size, is_down=facts.state in DEAD)
-        steps = [step.replace("`/stall`", stall) for step in known]
-    return what_to_do(steps)
+    known = next_steps(
+        incident.head,
+        ranks=max(1, len(incident.ranks)),
+        world_size=facts.world_size,
+        is_down=facts.state in DEAD,
+    )
+    return [step.replace("`/stall`", stall) for step in known]
 
 
 def what_to_do(steps: Sequence[str]) -> list[Phrase]:

@@ -49,6 +49,9 @@ def loss_answer(
     small = context(join(notes, " · "))
     pointers = lines([pointer(kept, workspace_url, now) for kept in opened[:MOST_POINTED]])
     if look.health is Health.UNKNOWN:
+        if run.state in NOT_GOING_ON and run.last_step is None:
+            # It broke before it could print any: how to print a loss is no help now.
+            return message(verdict(run, look), pointers, small)
         how = how_to_print_loss(run.dialect, run=run.name, steps_seen=run.last_step or 0)
         why = lines([say("{why}", why=with_code(how.why))])
         return message(verdict(run, look), pointers, why, fence(how.lines), small)
@@ -61,6 +64,8 @@ def verdict(run: Run, look: Look) -> Phrase:
     if look.health is Health.UNKNOWN:
         if run.state in NOT_GOING_ON:
             form = "🔴 *{run}* is not going on ({state}), and has no loss to draw."
+            if run.last_step is None:
+                form = "🔴 *{run}* is not going on ({state}); it printed no step and no loss before."
             return say(form, run=run.name, state=Clause(run.state))
         return say("{mark} *{run}* has no loss to draw.", mark=mark, run=run.name)
     facts = {
@@ -77,6 +82,10 @@ def verdict(run: Run, look: Look) -> Phrase:
         return say(_STOPPED[look.health], **facts)
     if look.health is not Health.WRONG and run.state == UNHEARD:
         return say(_UNHEARD[look.health], **facts)
+    if look.has_incident and look.health is Health.WRONG and run.state in NOT_GOING_ON:
+        return say(
+            "{mark} *{run}* is not going on ({state}), and is wrong: {why}; last {loss} at step {step}.", **facts
+        )
     if look.has_incident and look.health in _AGAINST:
         return say(_AGAINST[look.health], **facts)
     if look.health is Health.NORMAL:
@@ -88,7 +97,10 @@ def verdict(run: Run, look: Look) -> Phrase:
     if look.last_good_step is not None:
         loss = wording.number(look.last_good_loss)
         good = say(" Last good step {step}: loss {loss}.", step=wording.whole(look.last_good_step), loss=loss)
-    return say("{mark} *{run}* is wrong since step {since}: {why}.{good}", good=good, **facts)
+    form = "{mark} *{run}* is wrong since step {since}: {why}.{good}"
+    if run.state in NOT_GOING_ON:
+        form = "{mark} *{run}* is not going on ({state}), and was wrong since step {since}: {why}.{good}"
+    return say(form, good=good, **facts)
 
 
 def what_changed(around: Around | None) -> list[Phrase]:

@@ -3,6 +3,7 @@
 from diagnosis import wording
 from diagnosis.findings import Finding
 from diagnosis.incidents import Announcement, Reason
+from diagnosis.next_steps import next_steps
 from diagnosis.stall import Outcome
 from handlers.messages.blocks import Block, Message, actions, button, context, evidence, lines, message
 from handlers.messages.care import ACKNOWLEDGE
@@ -16,7 +17,7 @@ _NEWS = {
     Reason.FOLLOWED: "Now also: *{what}*{place}.",
     Reason.WORSE: "Now critical: *{what}*{place}.",
     Reason.CAUSE_FOUND: "Cause found: *{what}*{place}. What was said above only follows from it.",
-    Reason.LOOKED_INTO: "More of *{what}*{place}:",
+    Reason.LOOKED_INTO: "More about *{what}*{place}:",
     Reason.AGAIN: "Again, in a later attempt of the run: *{what}*{place}.",
     Reason.REOPENED: "Back again: *{what}*{place}.",
     Reason.NOTE: "Note: {what}{place}.",
@@ -33,6 +34,8 @@ _OVER = {
 
 _TELLS_ALL = frozenset({Reason.FOLLOWED, Reason.LOOKED_INTO})
 """Of a trouble that has no root of its own."""
+_FOUND_BY_JUDGE = frozenset({Outcome.STALLED, Outcome.RUN_DOWN, Outcome.INITIALISING_TOO_LONG})
+"""Findings whose steps come with them; of a line the steps are those that a root of its own would tell."""
 _CALLS_ITS_OWNER = frozenset({Reason.FOLLOWED, Reason.WORSE})
 _BY_PEOPLE = {
     Reason.NOTED: "{who} notes: {text}",
@@ -83,7 +86,8 @@ def _shown(finding: Finding, *, is_whole: bool) -> list[Block | None]:
     shown: list[Block | None] = [*evidence(finding.evidence, most=2, telling=telling(finding))]
     if not is_whole:
         return shown
-    steps = finding.details.get("next", "").splitlines()
+    is_looked_into = finding.kind not in _FOUND_BY_JUDGE and bool(finding.details.get("next"))
+    steps = next_steps(finding) if is_looked_into else finding.details.get("next", "").splitlines()
     return [lines(what_the_line_says(finding)), *shown, lines(what_to_do(steps)), context(unseen_line(finding))]
 
 

@@ -51,7 +51,8 @@ def _head(page: Page, open_incidents: Mapping[str, int]) -> Phrase:
     with_incident = say(", {n} with an open incident", n=troubled) if troubled else NOTHING
     if page.found == page.known:
         return say("*{known}*{troubled}.", known=known, troubled=with_incident)
-    return say("*{found} of {known}*{troubled}.", found=f"{page.found:,}", known=known, troubled=with_incident)
+    # How many of the chosen ones are in trouble is in the table, and the others were not asked for.
+    return say("*{found} of {known}*.", found=f"{page.found:,}", known=known)
 
 
 def _small(page: Page) -> Phrase:

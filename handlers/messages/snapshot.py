@@ -95,8 +95,12 @@ def snapshot_answer(
     *,
     prefix: str = "",
     may_stop: bool = False,
+    is_gone: bool = False,
 ) -> Message:
-    """A silent node first, then how complete it is, and whether a stop loses anything."""
+    """A silent node first, then how complete it is, and whether a stop loses anything.
+
+    `is_gone`: no process of the run is left to be stopped.
+    """
     good = [node for node in saved if not node.error]
     failed = [node for node in saved if node.error]
     total = sum(node.bytes for node in good)
@@ -125,12 +129,12 @@ def snapshot_answer(
     rows = [HEAD, *(_row(node) for node in saved[:MOST_ROWS])] if len(saved) > 1 else []
     return message(
         head,
-        lines([join(facts, " "), safe_to_stop(saved, silent)]),
+        lines([join(facts, " "), safe_to_stop(saved, silent, is_gone=is_gone)]),
         lines(gaps[:20]),
         table(rows),
         context(_paths(good)),
         context(say("Before the restart: `/{prefix}runwatch checklist {run}`.", prefix=prefix, run=typed(run))),
-        _buttons(run, may_stop=may_stop) if good else None,
+        _buttons(run, may_stop=may_stop) if good and not is_gone else None,
     )
 
 
@@ -157,10 +161,10 @@ def is_safe(saved: Sequence[NodeSaved], silent: Sequence[NodeSaved]) -> bool:
     return bool(saved) and not silent and not any(node.error or node.essential for node in saved)
 
 
-def safe_to_stop(saved: Sequence[NodeSaved], silent: Sequence[NodeSaved]) -> Phrase:
+def safe_to_stop(saved: Sequence[NodeSaved], silent: Sequence[NodeSaved], *, is_gone: bool = False) -> Phrase:
     """Said only when the essential evidence of every node is in, or cannot be had there; otherwise what is missing."""
     if is_safe(saved, silent):
-        return _safe(saved)
+        return _safe(saved, _AGAIN if is_gone else _STOP)
     reasons = [
         *(say("{node} did not answer", node=node.node) for node in silent),
         *(say("{node} saved nothing", node=node.node) for node in saved if node.error),
@@ -172,20 +176,35 @@ def safe_to_stop(saved: Sequence[NodeSaved], silent: Sequence[NodeSaved]) -> Phr
     ]
     more = and_more(len(reasons) - 6)
     told = listed(reasons[:6]) if reasons else say("no node answered")
-    return say("*Not yet safe to stop*: {told}{more}. What is missing would be lost.", told=told, more=more)
+    form = "*Not yet safe to stop*: {told}{more}. What is missing would be lost."
+    if is_gone:
+        form = "*Not all is saved yet*: {told}{more}. A new start may overwrite what is missing."
+    return say(form, told=told, more=more)
 
 
-def _safe(saved: Sequence[NodeSaved]) -> Phrase:
+_STOP = (
+    "*Safe to stop now*: {kept} of this node are saved.",
+    "*Safe to stop now*: {kept} of every node are saved.",
+    "*Safe to stop now*: nothing more can be saved here.",
+)
+_AGAIN = (
+    "*Safe to start again*: {kept} of this node are saved.",
+    "*Safe to start again*: {kept} of every node are saved.",
+    "*Safe to start again*: nothing more can be saved here.",
+)
+"""Of a run that is down there is nothing to stop."""
+
+
+def _safe(saved: Sequence[NodeSaved], forms: Sequence[str]) -> Phrase:
     """Names what is in on every node, and what is not there: nobody shall believe that a line is saved which is not."""
     everywhere = [name for name in _ESSENTIAL if all(name in node.has for node in saved)]
     absent = [told for name in _ESSENTIAL if (told := _absent(name, saved))]
-    this = "*Safe to stop now*: {kept} of this node are saved."
-    each = "*Safe to stop now*: {kept} of every node are saved."
+    this, each, nothing = forms
     return join(
         [
             say(this if len(saved) == 1 else each, kept=listed(map(_named, everywhere)))
             if everywhere
-            else say("*Safe to stop now*: nothing more can be saved here."),
+            else say(nothing),
             say("Not there: {absent}.", absent=join(absent, "; ")) if absent else NOTHING,
         ],
         " ",

@@ -4,10 +4,13 @@ from collections import Counter
 
 from diagnosis import wording
 from diagnosis.findings import Severity
+from diagnosis.incidents import Incident
+from diagnosis.next_steps import SAVE
 from diagnosis.observations import Phase
 from diagnosis.stall import Outcome
 from handlers.messages.blocks import Message, context, evidence, lines, message, table
 from handlers.messages.causes import cause, missing, reasons, steps
+from handlers.messages.incident import steps_of
 from handlers.messages.phrase import NOTHING, Clause, Phrase, and_more, join, say, with_code
 from handlers.messages.stall_rows import HEAD, telling_rows
 from handlers.messages.unseen import is_ordinary, unseen
@@ -37,8 +40,12 @@ def stall_answer(
     *,
     state: str = "",
     loudest: Severity | None = None,
+    known: Incident | None = None,
 ) -> Message:
-    """Everything one look tells; `state` as `/runs` says it, `loudest` the gravest that is open of the run."""
+    """Everything one look tells; `state` as `/runs` says it, `loudest` the gravest that is open of the run.
+
+    `known`: the incident that the answer points to; where the look finds the same, both say the same is to be done.
+    """
     shown = telling_rows(picture, now)
     said = picture.diagnosis
     proof = said.evidence if said is not None else None
@@ -46,7 +53,7 @@ def stall_answer(
         lines([_silent(picture), _gpus(picture), *(reasons(said) if said is not None else [])]),
         *(evidence([proof], most=1) if proof is not None else []),
         table([HEAD, *shown]) if shown else None,
-        lines(_next(picture)),
+        lines(_next(picture, known)),
         context(join([_nodes(answered, asked), _blind(picture)], " · ")),
     ]
     return message(sentence(run, picture, state, loudest), *parts)
@@ -118,8 +125,10 @@ def _gpus(picture: Picture) -> Phrase:
     return say("{text}{more}.", text=Clause(text[0].upper() + text[1:]), more=more)
 
 
-def _next(picture: Picture) -> list[Phrase]:
+def _next(picture: Picture, known: Incident | None) -> list[Phrase]:
     said = picture.diagnosis
+    if said is not None and known is not None and known.trouble == said.category:
+        return [say("• {step}", step=with_code(step)) for step in steps_of(known) if step != SAVE]
     if said is not None and said.next:
         return [say("• {step}", step=with_code(step)) for step in steps(said)]
     if picture.outcome is Outcome.RUN_DOWN:

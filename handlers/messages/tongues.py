@@ -2,9 +2,11 @@
 
 from handlers.messages.blocks import Message, message
 from handlers.messages.languages import NAMES, now_spoken
-from handlers.messages.phrase import Phrase, join, say
+from handlers.messages.phrase import NOTHING, Phrase, join, say
 
 HOW = "`/runwatch language zh` or `en` chooses yours, `auto` takes it back; with `here` behind it, the channel's."
+
+FOR_ALL = "What all can read stays in the channel's language: `/runwatch language {language} here` changes that."
 
 
 def language_state(chosen: str, channel: str) -> Message:
@@ -14,11 +16,12 @@ def language_state(chosen: str, channel: str) -> Message:
     return message(say("{said}. {how}", said=join([mine, there], ", "), how=say(HOW)))
 
 
-def language_set(language: str) -> Message:
-    """It holds from now on."""
+def language_set(language: str, channel: str) -> Message:
+    """It holds from now on; not for what stands in a channel that reads another one."""
     if not language:
         return message(say("I no longer speak a language of your own choice to you."))
-    return message(say("From now on I speak {language} to you.", language=_name(language)))
+    first = say("From now on I speak {language} to you.", language=_name(language))
+    return message(join([first, say(FOR_ALL, language=language) if channel != language else NOTHING], " "))
 
 
 def channel_language_set(language: str) -> Message:

@@ -32,7 +32,7 @@ async def language(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
     await _keep(desk, asked.channel if is_channel else asked.who.user, chosen, asked.who.user)
     channel, mine = await languages_for(desk, asked.who.user, asked.channel)
     with speaking(channel if is_channel else mine):
-        said = channel_language_set(chosen) if is_channel else language_set(chosen)
+        said = channel_language_set(chosen) if is_channel else language_set(chosen, channel)
     yield Say(said, is_private=not is_channel)
 
 

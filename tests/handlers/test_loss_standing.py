@@ -161,3 +161,25 @@ def test_the_incident_that_is_named_is_chinese_too(text):
     """Also the first half of a sentence that is known whole."""
     with speaking("zh"):
         assert not english_in(Clause(text).plain)
+
+
+@pytest.mark.parametrize("state", sorted(NOT_GOING_ON))
+@pytest.mark.parametrize("has_incident", [False, True])
+def test_a_loss_that_is_wrong_does_not_hide_that_the_run_is_dead(state, has_incident):
+    """Both stand in the first sentence: it went NaN, and it does not go on."""
+    look = Look(
+        Health.WRONG, since_step=61.0, why="loss is NaN", last_loss=2.9, last_step=60.0, has_incident=has_incident
+    )
+    told = verdict(replace(RUN, state=state), look).plain
+
+    assert f"not going on ({state})" in told
+    assert "loss is NaN" in told
+
+
+@pytest.mark.parametrize(("state", "gives_advice"), [("crashed", False), ("down", False), ("running", True)])
+def test_who_broke_before_the_first_step_is_not_taught_to_print_a_loss(state, gives_advice):
+    """There was none to print yet."""
+    told = words(loss_answer(Run("olmo-1b", state=state), Look(Health.UNKNOWN), NOW))
+
+    assert ("logging.info" in told) is gives_advice
+    assert ("printed no step and no loss" in told) is not gives_advice

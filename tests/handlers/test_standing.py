@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from diagnosis.findings import Severity
+from diagnosis.findings import Finding, Severity
+from diagnosis.incidents import Tracker
 from diagnosis.observations import Category, Evidence, GpuSample, Origin, Phase, ProcessSample, RankProgress
 from diagnosis.root_cause import Diagnosis
 from diagnosis.stall import Outcome
@@ -195,3 +196,21 @@ def test_what_could_not_be_looked_at_is_listed():
     found = picture([rank(0)], [node(), node("n2", silent=True), node("n3", problems=("no NVIDIA driver here",))])
 
     assert found.blind == ("n2: its watcher was last heard 240 s ago", "n3: no NVIDIA driver here")
+
+
+@pytest.mark.parametrize(("category", "is_same"), [(Category.RANK_CRASH, True), (Category.GPU_OOM, False)])
+def test_an_answer_and_the_root_it_points_to_say_the_same_is_to_be_done(category, is_same):
+    """Where the look at the nodes finds what is known; where it finds something else, its own steps are news."""
+    tracker, details = Tracker(), {"more": "the kernel log is here and shows no out-of-memory kill of it"}
+    killed = Finding("killed", Severity.CRITICAL, Origin("run42", "n1", 1), "a process was killed", details=details)
+    tracker.receive("e", killed, NOW)
+    (incident,) = tracker.open_of("run42")
+    found = replace(
+        picture([rank(0, quiet=700)]), diagnosis=Diagnosis(category, "low", culprit_rank=1, next=("look at its pid",))
+    )
+
+    told = str(stall_answer("run42", found, NOW, 1, 1, known=incident).blocks)
+
+    assert ("ask who sent kill -9" in told) is is_same
+    assert ("Look at its pid" in told) is not is_same
+    assert "Press Snapshot" not in told

@@ -30,6 +30,15 @@ ADVICE_HOSTS: Mapping[str, str] = MappingProxyType(
         "Read the output of the process that the launcher names: it ended first.": (
             "阅读启动器指出的进程的输出：它最先结束。"
         ),
+        "Restart the machine; check seating and power of that GPU, and replace it when it repeats.": (
+            "重启机器；检查该 GPU 的插槽与供电，若再次发生则更换。"
+        ),
+        "Restart the fabric manager or the node, and watch that port of the switch.": (
+            "重启 fabric manager 或节点，并留意交换机的该端口。"
+        ),
+        "Look whether nvidia-smi lists the GPUs on that node, and what CUDA_VISIBLE_DEVICES says there.": (
+            "查看该节点上 nvidia-smi 是否列出 GPU，以及 CUDA_VISIBLE_DEVICES 的值。"
+        ),
         # Host memory and kernel.
         "Raise the limit of the job or pod where the line says MEMCG; free memory of the node where it says NONE.": (
             "若该行写 MEMCG，提高作业或 pod 的上限；若写 NONE，释放节点内存。"

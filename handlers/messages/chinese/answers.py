@@ -16,6 +16,15 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         "{mark} *{run}* is wrong since step {since}: {why}.{good}": (
             "{mark} *{run}* 自第 {since} 步起异常：{why}。{good}"
         ),
+        "🔴 *{run}* is not going on ({state}); it printed no step and no loss before.": (
+            "🔴 *{run}* 没有在训练（{state}）；此前没有打印任何步和损失。"
+        ),
+        "{mark} *{run}* is not going on ({state}), and was wrong since step {since}: {why}.{good}": (
+            "{mark} *{run}* 没有在训练（{state}），并且自第 {since} 步起异常：{why}。{good}"
+        ),
+        "{mark} *{run}* is not going on ({state}), and is wrong: {why}; last {loss} at step {step}.": (
+            "{mark} *{run}* 没有在训练（{state}），并且异常：{why}；最后在第 {step} 步为 {loss}。"
+        ),
         "🔴 *{run}* is not going on ({state}), and has no loss to draw.": (
             "🔴 *{run}* 没有在训练（{state}），也没有可画的损失。"
         ),
@@ -219,9 +228,15 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         "*Not yet safe to stop*: {told}{more}. What is missing would be lost.": (
             "*现在停止还不安全* ：{told}{more}。缺少的内容会丢失。"
         ),
-        "*Safe to stop now*: {kept} of this node are saved.": "*现在可以安全停止* ：该节点的 {kept} 已保存。",
-        "*Safe to stop now*: {kept} of every node are saved.": "*现在可以安全停止* ：所有节点的 {kept} 已保存。",
+        "*Safe to stop now*: {kept} of this node are saved.": "*现在可以安全停止* ：该节点的{kept}已保存。",
+        "*Safe to stop now*: {kept} of every node are saved.": "*现在可以安全停止* ：所有节点的{kept}已保存。",
         "*Safe to stop now*: nothing more can be saved here.": "*现在可以安全停止* ：没有更多可保存的内容。",
+        "*Safe to start again*: {kept} of this node are saved.": "*可以安全重启* ：该节点的{kept}已保存。",
+        "*Safe to start again*: {kept} of every node are saved.": "*可以安全重启* ：所有节点的{kept}已保存。",
+        "*Safe to start again*: nothing more can be saved here.": "*可以安全重启* ：没有更多可保存的内容。",
+        "*Not all is saved yet*: {told}{more}. A new start may overwrite what is missing.": (
+            "*尚未全部保存* ：{told}{more}。重新启动可能会覆盖缺少的内容。"
+        ),
         "Not there: {absent}.": "没有：{absent}。",
         "on {nodes}{more}": "在 {nodes}{more}",
         "{what} ({inner})": "{what}（{inner}）",

@@ -102,7 +102,7 @@ INCIDENTS: Mapping[str, str] = MappingProxyType(
         "{mark} Also: *{what}* ({moment})": "{mark} 另外： *{what}* （{moment}）",
         "{mark} Also, over again: {what} ({moment})": "{mark} 另外（已结束）：{what}（{moment}）",
         "Now critical: *{what}*{place}.": "升级为严重： *{what}* {place}。",
-        "More of *{what}*{place}:": "关于 *{what}* {place}：",
+        "More about *{what}*{place}:": "关于 *{what}* {place}：",
         "Cause found: *{what}*{place}. What was said above only follows from it.": (
             "找到原因： *{what}* {place}。上面所说只是它的后果。"
         ),

@@ -6,7 +6,7 @@ from types import MappingProxyType
 PEOPLE: Mapping[str, str] = MappingProxyType(
     {
         # The list of runs.
-        "*{found} of {known}*{troubled}.": "*{found}/{known}* {troubled}。",
+        "*{found} of {known}*.": "*{found}/{known}* 。",
         "*{known}*{troubled}.": "*{known}* {troubled}。",
         ", {n} with an open incident": "（其中 {n} 个有未解决的事件）",
         "of {n}": "/ {n}",
@@ -67,6 +67,9 @@ PEOPLE: Mapping[str, str] = MappingProxyType(
         ),
         "I no longer speak a language of your own choice to you.": "我不再对你使用你所选的语言。",
         "From now on I speak {language} to you.": "从现在起我对你说{language}。",
+        "What all can read stays in the channel's language: `/runwatch language {language} here` changes that.": (
+            "所有人都能看到的内容仍用频道的语言： `/runwatch language {language} here` 可更改。"
+        ),
         "This channel reads the language of the workspace again.": "该频道恢复使用工作区的语言。",
         "From now on I speak {language} in this channel; open threads follow with their next change.": (
             "从现在起我在该频道说{language}；已打开的消息串在下次更新时改用。"
@@ -121,7 +124,7 @@ PEOPLE: Mapping[str, str] = MappingProxyType(
             "以最先匹配的为准：任务的确切名称、任务自己的设置、标签、负责人，然后是最长的模式。其余发到默认频道。"
         ),
         "Incidents of `{rule}` go to {channel} from now on.": "从现在起 `{rule}` 的事件发到 {channel}。",
-        "But {trouble}: until then they go to the fallback channel.": "但是 {trouble}：在此之前发到备用频道。",
+        "But {trouble}: until then they go to the fallback channel.": "但{trouble}：在此之前发到备用频道。",
         "The rule `{rule}` is gone. Open threads stay where they are.": (
             "规则 `{rule}` 已删除。已打开的消息串保持不动。"
         ),

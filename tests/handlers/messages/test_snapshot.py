@@ -175,3 +175,15 @@ def test_sizes_read_as_people_say_them():
         "212 MiB",
         "5,120 GiB",
     ]
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_of_a_run_that_is_down_there_is_nothing_to_stop(is_gone):
+    """It is safe to start it again, or not yet; no button offers an end that has come."""
+    whole = str(snapshot_answer("run42", [saved_of("n1", answer())], [], 9.0, "", is_gone=is_gone).blocks)
+    broken = [saved_of("n1", {"error": "not enough room"})]
+    lost = str(snapshot_answer("run42", broken, [], 9.0, "", is_gone=is_gone).blocks)
+
+    assert ("*Safe to start again*" in whole) is is_gone
+    assert ("Not all is saved yet" in lost) is is_gone
+    assert ("stop" in (whole + lost).replace("snapshot", "").lower()) is not is_gone
