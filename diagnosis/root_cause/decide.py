@@ -32,7 +32,7 @@ _POINTS_ELSEWHERE = frozenset(
 """Rows whose printer speaks of others."""
 _CUDA_ROWS = (
     "cublas_failed", "device_assert", "cuda_illegal_access", "cuda_launch_error", "cuda_aftermath", "segfault",
-    "elastic_worker_failed", "fatal_signal", "cuda_ecc", "cuda_nvlink", "gpu_vanished",
+    "elastic_worker_failed", "fatal_signal", "cuda_no_device", "cuda_ecc", "cuda_nvlink", "gpu_vanished",
 )  # fmt: skip
 """What a rank prints when its GPU or its host is at fault."""
 

@@ -113,6 +113,18 @@ TABLE = (
         "12884901888 bytes.",
     ),
     row(
+        "S038b",
+        "cuda_no_device",
+        Role.ROOT,
+        Category.RANK_CRASH,
+        Tier.EXCEPTION,
+        needle=("No CUDA GPUs are available", "no CUDA-capable device"),
+        pattern=r"No CUDA GPUs are available|no CUDA-capable device is detected",
+        advice="Look whether nvidia-smi lists the GPUs on that node, and what CUDA_VISIBLE_DEVICES says there.",
+        source="PyTorch CUDA initialisation",
+        example="RuntimeError: No CUDA GPUs are available",
+    ),
+    row(
         "S032",
         "cublas_failed",
         Role.ROOT,

@@ -20,6 +20,9 @@ _MEANING = {
 }
 
 
+_BY_NAME = {"Killed": "9", "Segmentation fault": "11"}
+
+
 def signal_of(exit_code: int) -> int | None:
     """The signal behind an exit code, if one is."""
     if -64 <= exit_code < 0:
@@ -58,7 +61,8 @@ def ruling_of_exit(fields: Mapping[str, str]) -> tuple[Role, Category]:
 
 def ruling_of_end(fields: Mapping[str, str]) -> tuple[Role, Category]:
     """The same where a launcher prints a signal's number instead of a code."""
-    number = fields.get("signal", "")
+    name = fields.get("signal", "")
+    number = _BY_NAME.get(name, name)
     return ruling_of_exit({"exit_code": f"-{number}"} if number.isdecimal() else fields)
 
 

@@ -55,12 +55,18 @@ TABLE = (
         Role.CONFIRM,
         Category.HOST_OOM,
         Tier.HARDWARE,
-        needle=("sending SIGTERM to process", "sending SIGKILL to process", "Killed /"),
+        needle=(
+            "sending SIGTERM to process",
+            "sending SIGKILL to process",
+            "Killed /",
+            "OOM killer terminated this process",
+        ),
         pattern=r"sending SIG(?:TERM|KILL) to process (?P<pid>\d{1,10})[^\n]{0,60}?"
         r"\"(?P<name>(?:python|pt_|torchrun|ray)[^\"\n]{0,60})\"|"
-        r"\bKilled (?P<group>/\S{1,300}) due to memory (?:pressure|used)",
+        r"\bKilled (?P<group>/\S{1,300}) due to memory (?:pressure|used)|"
+        r"OOM killer terminated this process",
         advice="Find what filled the node's memory: a program that guards it ended the process before the kernel did.",
-        source="rfjakob/earlyoom, systemd oomd-manager.c",
+        source="rfjakob/earlyoom, systemd oomd-manager.c, HPE ALPS",
         example='Mar 14 09:01:02 ws1 earlyoom[812]: sending SIGTERM to process 4412 uid 1000 "python": oom_score 1200, '
         "VmRSS 110000 MiB",
     ),

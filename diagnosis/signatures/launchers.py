@@ -154,11 +154,20 @@ TABLE = (
         Role.CONTEXT,
         Category.RANK_CRASH,
         Tier.LAUNCHER,
-        needle=("died from signal ", "(first noticed rank ", "exit with status code "),
-        pattern=r"(?:^(?P<node>[\w.-]{1,120}): rank |\(first noticed rank |^Process )(?P<rank>\d{1,7})(?:"
-        r"\)? (?:died from|terminated with) signal (?P<signal>\d{1,3})| exit with status code (?P<exit_code>\d{1,5}))",
+        needle=(
+            "died from signal ",
+            "(first noticed rank ",
+            "exit with status code ",
+            "[error_sighandler] Caught",
+            ": killed by signal ",
+            "PE RANK ",
+        ),
+        pattern=r"(?:^(?P<node>[\w.-]{1,120}): rank |\(first noticed rank |^Process |exit status of rank |PE RANK |"
+        r"\[(?P<node_before>[\w.-]{1,120}):mpi_rank_)(?P<rank>\d{1,7})(?:(?:\)? (?:died from|terminated with) signal |"
+        r": killed by signal | exit signal |\]\[error_sighandler\] Caught error: [^\n]{1,60}\(signal )"
+        r"(?P<signal>\d{1,3}|Killed|Segmentation fault)| exit with status code (?P<exit_code>\d{1,5}))",
         advice="Read the output of the rank that the launcher names: it ended first.",
-        source="HPE PALS, IBM JSM, horovod/horovod gloo_run.py",
+        source="HPE PALS, HPE ALPS, IBM JSM, MVAPICH, Intel MPI, horovod/horovod gloo_run.py",
         example="x3005c0s13b0n0: rank 12 died from signal 9",
         names_rank=True,
         ruling=ruling_of_end,

@@ -92,11 +92,21 @@ TABLE = (
         Role.ROOT,
         Category.PREEMPTED,
         Tier.SIGNAL,
-        needle=("TERM_RUNLIMIT", "job killed: walltime", "exceeded its walltime limit", "exceeded wallclock limit"),
+        needle=(
+            "TERM_RUNLIMIT",
+            "job killed: walltime",
+            "exceeded its walltime limit",
+            "exceeded wallclock limit",
+            "exceeded hard wallclock",
+            "exceeded soft wallclock",
+            "DeadlineExceeded",
+            "longer than the specified deadline",
+        ),
         pattern=r"\bTERM_RUNLIMIT\b|job killed: walltime (?P<used>\d{1,12}) exceeded limit (?P<limit>\d{1,12})|"
-        r"exceeded (?:its )?wall(?:time|clock) limit",
+        r"exceeded (?:its )?wall(?:time|clock) limit|exceeded (?:hard|soft) wallclock time|"
+        r"active on the node longer than the specified deadline|\bDeadlineExceeded\b {2,}",
         advice="Save before the time limit, and chain jobs.",
-        source="cBio/cbio-cluster#256, CoBrALab/MAGeTbrain#20, PBS Professional, IBM Spectrum LSF",
+        source="cBio/cbio-cluster#256, CoBrALab/MAGeTbrain#20, PBS Professional, Spectrum LSF, Grid Engine, Kubernetes",
         example="=>> PBS: job killed: walltime 43231 exceeded limit 43200",
     ),
     row(
@@ -127,11 +137,12 @@ TABLE = (
             "Pod is evicted",
             "TaintManagerEviction",
             "Job was evicted",
+            "EventType",
         ),
         pattern=r"\bEvicted\b|The node was low on resource: (?P<resource>[\w-]{1,40})|ephemeral local storage usage "
         r"exceeds|"
         r"The node had condition: \[(?P<condition>\w{1,40})\]|\bPreempted\b(?: by)?|Pod is evicted|"
-        r"TaintManagerEviction|Job was evicted\.",
+        r"TaintManagerEviction|Job was evicted\.|EventType\W{1,6}(?:Preempt|Terminate)\b",
         advice="Write checkpoints and caches to a volume, request ephemeral storage, or raise the priority class.",
         source="kubernetes#91600, operate-first#1352, volcano-sh/volcano, HTCondor",
         example="Warning  Evicted  kubelet  The node was low on resource: ephemeral-storage.",
@@ -192,7 +203,7 @@ TABLE = (
         pattern=r"[Rr]eceived (?:signal )?(?:\(?15\)? ?)?SIGTERM|Bypassing SIGTERM|[Cc]aught (?:signal )?SIG(?:TERM|"
         r"USR1|HUP)|"
         r"this job is preempted|after receiving SIGTERM|[Rr]eceived signal 15\b|[Rr]eceived SIGUSR[12]|SIGTERM "
-        r"(?:received|caught)",
+        r"(?:received|caught)|auto-requeue signal",
         advice="Find out who sent it: sacct or scontrol, node events, a time limit, a person, or another component.",
         source="Lightning#20542, submitit PR#1701",
         example="[rank: 0] Received SIGTERM: 15",

@@ -12,6 +12,7 @@ from tests.diagnosis.root_cause.build import Story
 from tests.diagnosis.root_cause.stories_calm import CALM
 from tests.diagnosis.root_cause.stories_clusters import CLUSTERS
 from tests.diagnosis.root_cause.stories_errors import ERRORS
+from tests.diagnosis.root_cause.stories_machines import MACHINES
 from tests.diagnosis.root_cause.stories_more import MORE
 from tests.diagnosis.root_cause.stories_names import NAMES
 from tests.diagnosis.root_cause.stories_places import PLACES
@@ -21,7 +22,20 @@ from tests.diagnosis.root_cause.stories_runtimes import RUNTIMES
 from tests.diagnosis.root_cause.stories_traps import TRAPS
 from tests.diagnosis.root_cause.stories_waits import WAITS
 
-STORIES = (*ERRORS, *WAITS, *MORE, *REPORTS, *RUNTIMES, *TRAPS, *PLACES, *PLATFORMS, *CLUSTERS, *NAMES, *CALM)
+STORIES = (
+    *ERRORS,
+    *WAITS,
+    *MORE,
+    *REPORTS,
+    *RUNTIMES,
+    *TRAPS,
+    *PLACES,
+    *PLATFORMS,
+    *CLUSTERS,
+    *NAMES,
+    *MACHINES,
+    *CALM,
+)
 
 
 def tell(story: Story, folder: Path) -> Diagnosis:
