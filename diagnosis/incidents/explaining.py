@@ -48,7 +48,9 @@ def take_beside(incident: Incident, event: str, said: Finding, now: float) -> tu
         return after, Reason.KNOWN, known
     # The line that opened it stands in the thread already.
     news = replace(known, evidence=said.evidence if said.evidence != before.evidence else ())
-    return after.with_entry(Entry(event, now, "finding", said.text, EXPLANATION)), Reason.LOOKED_INTO, news
+    # What it was stands in the timeline already; whose it was, or that nobody can tell, is the news.
+    text = told.get("more", said.text).splitlines()[0].rstrip(".")
+    return after.with_entry(Entry(event, now, "finding", text, EXPLANATION)), Reason.LOOKED_INTO, news
 
 
 def take_explanation(incident: Incident, event: str, said: Finding, now: float) -> tuple[Incident, Reason]:

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 
 from diagnosis import wording
 from diagnosis.costs import costs_of
+from diagnosis.findings import Finding
 from diagnosis.incidents import Entry, Incident
 from diagnosis.redaction import mask
 from diagnosis.series import AttemptSpan
 from diagnosis.wording import place_of
-from handlers.messages.phrase import NOTHING, Clause, Moment, Phrase, join, number_of, say
+from handlers.messages.incident import finding_place
+from handlers.messages.phrase import NOTHING, Clause, Moment, Phrase, join, number_of, say, with_code
 from handlers.messages.troubles import called, counted
 from handlers.reports.document import Code, Document, Heading, Paragraph, Part, Picture, Points, Table
 from registry import Run
@@ -136,6 +138,7 @@ def _incident(told: Told, incident: Incident) -> list[Part]:
         ),
         _who_is_concerned(incident),
         _what_followed(incident),
+        *(_beside(finding) for finding in incident.beside.values()),
         say("Cost about {hours} GPU-hours", hours=f"{costs.gpu_hours:,.1f}")
         if costs is not None and costs.gpu_hours >= 0.1
         else NOTHING,
@@ -173,6 +176,14 @@ def _what_followed(incident: Incident) -> Phrase:
         return NOTHING
     counts = join((counted(one, n) for one, n in incident.consequences.items()), ", ")
     return say("Followed by {counts}", counts=counts)
+
+
+def _beside(finding: Finding) -> Phrase:
+    """A further trouble that is told in this incident's thread, and what was found out about it."""
+    place, more = finding_place(finding), finding.details.get("more", "").splitlines()
+    said = say("Also: {what}", what=Clause(wording.first_clause(finding.text)))
+    where = say("{said}, {place}", said=said, place=place) if place else said
+    return say("{said}. {more}", said=where, more=with_code(more[0])) if more else where
 
 
 def _who_is_concerned(incident: Incident) -> Phrase:

@@ -8,6 +8,7 @@ import pytest
 
 from diagnosis.findings import Finding, Severity
 from diagnosis.incidents import Act, Mute, Tracker
+from diagnosis.incidents.explaining import ABOUT, EXPLANATION
 from diagnosis.observations import Evidence, Origin
 from handlers.messages.languages import speaking
 from handlers.reports.document import Code, Heading, Paragraph, Points, Table
@@ -160,3 +161,29 @@ def test_a_report_is_whole_in_chinese():
         line for line in page.splitlines() if "skipped batch" not in line and "U0" not in line and "sk-" not in line
     ]
     assert [line for line in ours if english_in(line.replace("loss is NaN since step 41,200", ""))] == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_death_after_a_nan_stands_in_the_report_with_its_cause(language):
+    """What was told beside the NaN, whose it was, and both in the timeline."""
+    tracker = Tracker()
+    tracker.receive("e1", Finding("nonfinite_loss", Severity.CRITICAL, Origin("run42", "n1", 0), "loss is NaN"), NOW)
+    text = "a process was killed by SIGKILL (exit code -9)"
+    tracker.receive("e2", Finding("killed", Severity.CRITICAL, Origin("run42", "n1"), text), NOW + 60)
+    (incident,) = tracker.open_of("run42")
+    details = {
+        "incident": incident.id,
+        ABOUT: "rank_crash",
+        "more": "Rank 1 (n1) failed first · confidence: low.\nBecause:",
+    }
+    tracker.receive("e3", Finding(EXPLANATION, "warning", Origin("run42", "n1", 1), text, details=details), NOW + 63)
+
+    with speaking(language):
+        page = to_markdown(post_mortem(Told(Run("run42"), tracker.open_of("run42"), [], [], NOW + 7200)))
+
+    if language == "en":
+        assert "Also: a process was killed by SIGKILL" in page
+        assert page.count("failed first · confidence: low") == 2
+    else:
+        assert "另有：" in page
+        assert [line for line in page.splitlines() if english_in(line.replace("run42", ""))] == []
