@@ -91,6 +91,7 @@ class Once:
         since: float,
         thread_ts: str | None = None,
         priority: int = NORMAL,
+        place: int | None = None,
         is_for_all: bool = False,
     ) -> Told:
         """Post, unless it was posted already.
@@ -103,7 +104,8 @@ class Once:
             run: Whose trouble it is.
             since: How far back it may have been posted already (Unix seconds).
             thread_ts: The root to answer; None: a root.
-            priority: Its place in the channel's queue.
+            priority: How urgent it is in the channel's queue.
+            place: Its place among equals (`Pacing.place`), kept whatever Slack says; None: behind those that wait now.
             is_for_all: Whether a reply stands in the channel, too.
 
         Raises:
@@ -126,7 +128,8 @@ class Once:
                 if root:
                     return Told(channel, root, was_found=True, is_inside=True)
             is_repeat = not is_readable
-        is_short, wait, place = False, 0.5, self.slack.pacing.place()
+        is_short, wait = False, 0.5
+        place = self.slack.pacing.place() if place is None else place
         while True:
             if event is not None:
                 await self.registry.ledger.intent(event, channel)

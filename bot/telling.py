@@ -65,11 +65,13 @@ class Teller:
 
     async def tell(self, channel: str, work: Work, note: Phrase) -> Result:
         """Do one work; the errors of `Once.tell` rise."""
+        # Taken before anything is waited for: several are told side by side, and who began first goes first.
+        place = self._slack.pacing.place()
         record = self._books.records.get(work.incident)
         is_shown = record is not None and record.ts is not None
         if work.act is Act.ROOT and not is_shown:
             try:
-                return await self._post_root(channel, work, note), 0.0
+                return await self._post_root(channel, work, note, place), 0.0
             except NotAnswered as silent:
                 return None, silent.retry_after
         if record is None or not is_shown:
@@ -78,10 +80,10 @@ class Teller:
             return record, 0.0
         with speaking(await channel_language(self._registry, record.channel or channel)):
             if work.act is Act.REPLY:
-                return await self._post_reply(record, work), 0.0
+                return await self._post_reply(record, work, place), 0.0
             return await self._edit_root(record, work, note)
 
-    async def _post_root(self, channel: str, work: Work, note: Phrase) -> Record:
+    async def _post_root(self, channel: str, work: Work, note: Phrase, place: int) -> Record:
         assert work.said is not None
         shown = work.said.incident
         before = self._books.records.get(shown.id)
@@ -93,16 +95,17 @@ class Teller:
             shown = self._tracker.get(shown.id) or shown
             return self._calling(root(shown, facts, note=note, is_repeat=is_repeat), shown, has_called=has_called)
 
-        place = await self._slack.channel_id(channel) or channel
-        with speaking(await channel_language(self._registry, place)):
+        where = await self._slack.channel_id(channel) or channel
+        with speaking(await channel_language(self._registry, where)):
             told = await self._once.tell(
                 work.said.key,
                 self._books.events.get(work.said.key),
-                place,
+                where,
                 compose,
                 run=shown.run,
                 since=_since(shown),
                 priority=URGENT if work.is_urgent else NORMAL,
+                place=place,
             )
         logger.info("Told %s of %s in %s: %s", shown.trouble, shown.run, told.channel, shown.head.text)
         # A message that was found was posted by an earlier bot, and may show less than is known now.
@@ -113,7 +116,7 @@ class Teller:
         await self._books.keep(record, work.events, told, is_new=True)
         return record
 
-    async def _post_reply(self, record: Record, work: Work) -> Record:
+    async def _post_reply(self, record: Record, work: Work, place: int) -> Record:
         said = work.said
         assert said is not None
         assert record.channel is not None
@@ -127,6 +130,7 @@ class Teller:
             since=max(_since(said.incident), float(record.ts)),
             thread_ts=record.ts,
             priority=URGENT if work.is_urgent else NORMAL,
+            place=place,
             is_for_all=self._calls(said.incident) and not record.has_called,
         )
         shown = replace(record, incident=said.incident, is_dirty=True)

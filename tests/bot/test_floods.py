@@ -136,6 +136,8 @@ async def test_minutes_of_429_lose_nothing_and_keep_the_order(registry, monitori
     runs, waits, load = [f"run{number:03}" for number in range(WAITING)], storm(), os.getloadavg()[0]
     for wait in waits:
         refusing.faults.next("chat.postMessage", faults.rate_limited(wait))
+    # The very first to be told is held up by something else, and keeps its place all the same.
+    refusing.faults.next("conversations.list", faults.slow(0.5))
     for run in runs:
         await publish(finding(run=run))
 
