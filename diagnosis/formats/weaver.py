@@ -9,7 +9,6 @@ is takes the common way, and so does the last line of a stretch: it leaves the b
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from diagnosis.formats.dialects.huggingface import DICT
 from diagnosis.formats.hygiene import MAX_EVIDENCE
@@ -19,7 +18,7 @@ from diagnosis.formats.shapes import Columns, Shape, Shapes
 from diagnosis.formats.steps import Steps
 from diagnosis.formats.stream import Stream
 from diagnosis.formats.stretching import COUNTED
-from diagnosis.formats.woven import Redraws, RewrittenLines, WovenStretch
+from diagnosis.formats.woven import Place, Redraws, RewrittenLines, WovenStretch
 from diagnosis.observations import Origin
 
 FEWEST = 8
@@ -56,26 +55,48 @@ def is_calm(memory: Memory, stream: Stream) -> bool:
     )
 
 
-class _Drawn(NamedTuple):
-    """A redraw that tells a new count, and where it stands in its line."""
-
-    told: int
-    match: "re.Match[bytes]"
-    start: int
-    end: int
-
-
 @dataclass(slots=True)
 class _Draft:
-    """What has been read of some lines."""
+    """What has been read of some lines; of redraws only those that tell a new count, each as it was drawn last."""
 
+    total: bytes
+    newest: int
+    """The newest count."""
+    known: int
+    """The newest count of the lines before the one that is read."""
+    drawn: bytes = b""
+    """The newest redraw."""
     dicts: list["re.Match[str]"] = field(default_factory=list)
-    of_dicts: list[tuple[int, int, int]] = field(default_factory=list)
+    of_dicts: list[Place] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
-    """Of the redraws that tell a new count."""
     bars: list["re.Match[bytes]"] = field(default_factory=list)
-    of_bars: list[tuple[int, int, int]] = field(default_factory=list)
+    of_bars: list[Place] = field(default_factory=list)
     before: list[int] = field(default_factory=list)
+    """How many redraws come before each dict."""
+
+    def take_redraws(self, line: int, parts: Sequence[bytes]) -> bool:
+        """Take what stands in front of a dict; False where the bar goes back, or something else stands there."""
+        begun, start = len(self.counts), 0
+        for part in parts:
+            end = start + len(part)
+            is_again = part == self.drawn and len(self.counts) == begun
+            if part and not is_again and not part.isspace():
+                match = _BAR.fullmatch(part)
+                if match is None:
+                    return False
+                told, total, rate = match.group(1, 2, 4)
+                count = int(told)
+                if total != self.total or count < self.newest or not rate.strip(b"0."):
+                    return False
+                if count == self.newest and len(self.counts) > begun:
+                    del self.counts[-1], self.bars[-1], self.of_bars[-1]
+                if count != self.known:
+                    self.counts.append(count)
+                    self.bars.append(match)
+                    self.of_bars.append((line, start, end))
+                self.newest, self.drawn = count, part
+            start = end + 1
+        return True
 
 
 class Weaver:
@@ -119,25 +140,24 @@ class Weaver:
 
     def _read(self, raws: Sequence[bytes], first: int, shape: Shape, stream: Stream) -> _Draft:
         """As many lines as do nothing but go on."""
-        draft, implied, last = _Draft(), stream.implied, stream.bars._last
+        implied, last = stream.implied, stream.bars._last
         assert implied._last is not None
         assert implied.interval is not None
         assert last is not None
-        total, known, expected, match = b"%d" % (stream.bars._total or 0), last[0], implied._last, shape.match
+        draft = _Draft(b"%d" % (stream.bars._total or 0), last[0], last[0])
+        expected, match = implied._last, shape.match
         for line in range(min(len(raws) - first, MOST)):
             raw = raws[first + line]
             *parts, said = raw.split(b"\r")
             if not parts or parts[0] or len(raw) > MAX_EVIDENCE or said[:1] != b"{":
                 break
             read = match(said.decode("utf-8", "replace"))
-            drawn = _drawn(parts, known, total) if read is not None else None
             expected += implied.interval
-            if read is None or not drawn or drawn[-1].told != expected:
+            if read is None or not draft.take_redraws(line, parts) or draft.newest != expected:
                 break
-            known = expected
-            draft.counts += [one.told for one in drawn]
-            draft.bars += [one.match for one in drawn]
-            draft.of_bars += [(line, one.start, one.end) for one in drawn]
+            if expected == draft.known:
+                break
+            draft.known = expected
             draft.before.append(len(draft.counts))
             draft.dicts.append(read)
             draft.of_dicts.append((line, len(raw) - len(said), len(raw)))
@@ -182,28 +202,6 @@ class Weaver:
             constants=columns.constants,
             seen_at=memory.seen_at,
         )
-
-
-def _drawn(parts: Sequence[bytes], known: int, total: bytes) -> list[_Drawn] | None:
-    """The redraws that tell a count above the known one, each as it was drawn last; None where they go back."""
-    drawn: list[_Drawn] = []
-    newest, start = known, 0
-    for part in parts:
-        end = start + len(part)
-        if part and not part.isspace():
-            match = _BAR.fullmatch(part)
-            if match is None or match["total"] != total or not match["rate"].strip(b"0."):
-                return None
-            count = int(match["n"])
-            if count < newest:
-                return None
-            if drawn and count == newest:
-                drawn.pop()
-            if count != known:
-                drawn.append(_Drawn(count, match, start, end))
-            newest = count
-        start = end + 1
-    return drawn
 
 
 def _go_on_alike(bar: Steps, told: Steps, stream: Stream, *, has_epoch: bool) -> bool:

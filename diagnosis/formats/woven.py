@@ -14,8 +14,8 @@ from diagnosis.formats.numbers import parse_duration
 from diagnosis.formats.stretch import Column, Course, Later, Stretch
 from diagnosis.observations import Evidence, Origin, StepSample
 
-Places = Sequence[tuple[int, int, int]]
-"""For each piece of a line that is rewritten: its line's place among the lines, its start and its end in it."""
+Place = tuple[int, int, int]
+"""Of a piece of a line that is rewritten: its line's place among the lines, its start and its end in it."""
 
 
 class RewrittenLines:
@@ -47,7 +47,7 @@ class Redraws:
         steps: list[int],
         matches: Sequence["re.Match[bytes]"],
         lines: RewrittenLines,
-        places: Places,
+        places: Sequence[Place],
         *,
         seen_at: float | None,
     ) -> None:
@@ -89,7 +89,7 @@ class WovenStretch(Stretch):
         lines: RewrittenLines,
         redraws: Redraws,
         before: list[int],
-        places: Places,
+        places: Sequence[Place],
         *,
         origin: Origin,
         steps: list[int],
