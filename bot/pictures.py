@@ -20,9 +20,11 @@ from diagnosis.errors import Mistake
 from diagnosis.incidents import Incident
 from diagnosis.observations import Category
 from diagnosis.series import RunSeries
+from diagnosis.wording import first_clause
 from handlers.command import Draw
 from handlers.loss import file_word
 from handlers.messages.languages import speaking
+from handlers.messages.phrase import Clause, say
 from handlers.messages.replies import chart_missing
 from handlers.tongues import channel_language
 from registry import Registry
@@ -157,8 +159,10 @@ class Pictures:
         if drawn is None:
             return NO_CHART
         answer, wait = Answer(Outcome.AWAY), 1.0
+        with speaking(await channel_language(self._registry, record.channel)):
+            title = _title(record.incident)
         for left in range(self._tries - 1, -1, -1):
-            answer = await self._slack.upload(name, drawn, _title(record.incident), record.channel, record.ts)
+            answer = await self._slack.upload(name, drawn, title, record.channel, record.ts)
             if answer.is_ok or await self._arrived(answer, record.channel):
                 await self._remove(record.channel, older)
                 return SHOWN
@@ -238,8 +242,8 @@ def _facts(incident: Incident) -> Sequence[str]:
 
 
 def _title(incident: Incident) -> str:
-    over = "" if incident.is_open else "over: "
-    return f"{incident.run} · {over}{incident.head.text.split(';')[0]}"[:150]
+    form = "{run} · {what}" if incident.is_open else "{run} · over: {what}"
+    return say(form, run=incident.run, what=Clause(first_clause(incident.head.text))).plain[:150]
 
 
 def state_of(incident: Incident) -> str:

@@ -10,7 +10,7 @@ from diagnosis.observations import Phase
 from diagnosis.stall import Outcome
 from handlers.messages.blocks import Message, context, evidence, lines, message, table
 from handlers.messages.causes import cause, missing, reasons, steps
-from handlers.messages.incident import steps_of
+from handlers.messages.incident import RunFacts, steps_of
 from handlers.messages.phrase import NOTHING, Clause, Phrase, and_more, join, say, with_code
 from handlers.messages.stall_rows import HEAD, telling_rows
 from handlers.messages.unseen import is_ordinary, unseen
@@ -53,7 +53,7 @@ def stall_answer(
         lines([_silent(picture), _gpus(picture), *(reasons(said) if said is not None else [])]),
         *(evidence([proof], most=1) if proof is not None else []),
         table([HEAD, *shown]) if shown else None,
-        lines(_next(picture, known)),
+        lines(_next(picture, known, state)),
         context(join([_nodes(answered, asked), _blind(picture)], " · ")),
     ]
     return message(sentence(run, picture, state, loudest), *parts)
@@ -125,10 +125,11 @@ def _gpus(picture: Picture) -> Phrase:
     return say("{text}{more}.", text=Clause(text[0].upper() + text[1:]), more=more)
 
 
-def _next(picture: Picture, known: Incident | None) -> list[Phrase]:
+def _next(picture: Picture, known: Incident | None, state: str) -> list[Phrase]:
     said = picture.diagnosis
     if said is not None and known is not None and known.trouble == said.category:
-        return [say("• {step}", step=with_code(step)) for step in steps_of(known) if step != SAVE]
+        own = steps_of(known, RunFacts(state=state))
+        return [say("• {step}", step=with_code(step)) for step in own if step != SAVE]
     if said is not None and said.next:
         return [say("• {step}", step=with_code(step)) for step in steps(said)]
     if picture.outcome is Outcome.RUN_DOWN:

@@ -109,3 +109,15 @@ async def test_a_chart_waits_for_the_line_it_is_about(workspace, pictures, regis
 
     await a_run(registry, points=210, bad_from=205)
     await shown(workspace, late)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_the_title_speaks_the_language_of_the_channel(workspace, registry, thread, pictures, language):
+    """As the thread around it does."""
+    word = {"en": "over: ", "zh": "已结束："}[language]
+    await registry.languages.put(workspace.channel, {"language": language, "by": "U0ALICE"})
+
+    pictures.want(over(thread))
+    (file,) = await workspace.until(lambda: files_of(workspace, thread))
+
+    assert file["title"].startswith(f"run42 · {word}")

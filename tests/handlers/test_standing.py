@@ -214,3 +214,16 @@ def test_an_answer_and_the_root_it_points_to_say_the_same_is_to_be_done(category
     assert ("ask who sent kill -9" in told) is is_same
     assert ("Look at its pid" in told) is not is_same
     assert "Press Snapshot" not in told
+
+
+@pytest.mark.parametrize(("state", "begins"), [("running", "Stop the run soon"), ("down", "Start again from")])
+def test_an_answer_never_asks_to_stop_what_is_down(state, begins):
+    """As little as the root does."""
+    tracker = Tracker()
+    tracker.receive("e", Finding("nonfinite_loss", Severity.CRITICAL, Origin("run42", "n1", 0), "loss is NaN"), NOW)
+    (incident,) = tracker.open_of("run42")
+    found = replace(picture([rank(0, quiet=700)]), diagnosis=Diagnosis(Category.NAN_INF, "high"))
+
+    told = stall_answer("run42", found, NOW, 1, 1, state=state, known=incident)
+
+    assert begins in str(told.blocks)

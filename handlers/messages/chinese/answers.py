@@ -90,6 +90,7 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         " ({n} notes)": "（共 {n} 条）",
         ", {p}": "（{p}）",
         "over after {took}": "{took}后结束",
+        "{run} · over: {what}": "{run} · 已结束：{what}",
         "{over}: {why}": "{over}：{why}",
         "{head}: {text}": "{head}：{text}",
         "{head}.": "{head}。",

@@ -168,6 +168,7 @@ PEOPLE: Mapping[str, str] = MappingProxyType(
         # Help.
         "*Everything else:*": "*其他：*",
         "Everything I can be asked:": "可以问我的一切：",
+        "*`{name}`*  {summary}.": "*`{name}`*  {summary}。",
         "*In an incident:*": "*事件中：*",
         "`{name} all` shows every word and option, `{name} loss` or `{name} mute` just one.": (
             "`{name} all` 列出所有用法和选项， `{name} loss` 或 `{name} mute` 只讲一个。"
