@@ -1,4 +1,4 @@
-"""Step lines as four kinds of trainers print them, for as many ranks as a node has."""
+"""Step lines as trainers print them, for as many ranks as a node has."""
 
 import math
 import time
@@ -41,6 +41,19 @@ def hugging_face(step: int, rank: int, loss: float) -> str:
         f"{bar}\r{' ' * len(bar)}\r{{'loss': {loss:.4f}, 'grad_norm': {1.0 + loss / 10:.6f}, "
         f"'learning_rate': {3e-4 * (1 - step / TOTAL):.12g}, 'epoch': {step / 100_000:.2f}}}\n{bar}"
     )
+
+
+def dicts_alone(step: int, rank: int, loss: float) -> str:
+    """A Trainer whose bar goes to another file."""
+    return hugging_face(step, rank, loss).rpartition("\n")[0].rpartition("\r")[2] + "\n"
+
+
+def unrounded(step: int, rank: int, loss: float) -> str:
+    """The same as `print` shows numbers that nobody rounded."""
+    del rank
+    norm, rate = 1.0 + loss / 10, 3e-4 * (1 - step / TOTAL)
+    said = {"loss": round(loss, 4), "grad_norm": norm, "learning_rate": rate, "epoch": round(step / 100_000, 2)}
+    return f"{said}\n"
 
 
 def torchtitan(step: int, rank: int, loss: float) -> str:

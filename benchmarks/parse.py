@@ -12,26 +12,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.live_logs import DIALECTS, Write, loss_at
+from benchmarks.live_logs import DIALECTS, Write, dicts_alone, hugging_face, loss_at, unrounded
 from diagnosis.formats.bulk.reader import CHUNK, BulkReader
 from diagnosis.formats.reader import LogReader
 from diagnosis.observations import Origin
 
 MB = 1 << 20
 SIZE = 100 * MB
-SIZES = {"HF dict + bar": 20 * MB}
-"""Dialects that are read more slowly than the others: less of them, at the same rate."""
 SIZES_OF_ONE = (30 * MB, 300 * MB, 3 << 30)
 SLICE = 8 * MB
 """So much of a log is read line by line: the rate does not change with the size, and all of it takes minutes."""
 ROUNDS = 5
 STEPS_AT_ONCE = 2_000
-PATTERNS = {
-    "plain": r"step=[0-9]+ loss=[0-9.eE+-]+",
-    "Megatron": r"iteration +[0-9]+/|lm loss: [0-9.E+-]+",
-    "HF dict + bar": r"'loss': [0-9.e+-]+",
-    "torchtitan": r"step: +[0-9]+ +loss: +[0-9.]+",
+LOGS: dict[str, tuple[Write, str]] = {
+    "plain": (DIALECTS["plain"], r"step=[0-9]+ loss=[0-9.eE+-]+"),
+    "Megatron": (DIALECTS["Megatron"], r"iteration +[0-9]+/|lm loss: [0-9.E+-]+"),
+    "torchtitan": (DIALECTS["torchtitan"], r"step: +[0-9]+ +loss: +[0-9.]+"),
+    "HF dict + bar": (hugging_face, r"'loss': [0-9.e+-]+"),
+    "HF dict + bar, step too": (hugging_face, r"[0-9]+/[0-9]+ \[|'loss': [0-9.e+-]+"),
+    "HF dict alone": (dicts_alone, r"'loss': [0-9.e+-]+"),
+    "HF dict alone, unrounded": (unrounded, r"'loss': [0-9.e+-]+"),
 }
+"""Kinds of logs, and what the shell is asked of each: a dict tells no step, so with the bar it is asked both ways."""
 
 
 def write_log(path: Path, write: Write, size: int) -> None:
@@ -54,11 +56,11 @@ class Rate:
 
 def measure(name: str, folder: Path) -> None:
     """Print one row for a dialect: everything once a round, so that what else runs meets all of it alike."""
-    log = folder / "train.log"
-    write_log(log, DIALECTS[name], SIZES.get(name, SIZE))
+    log, (write, pattern) = folder / "train.log", LOGS[name]
+    write_log(log, write, SIZE)
     once: dict[str, Callable[[], object]] = {
-        "C": lambda: _shell(log, PATTERNS[name], "C"),
-        "UTF-8": lambda: _shell(log, PATTERNS[name], "C.UTF-8"),
+        "C": lambda: _shell(log, pattern, "C"),
+        "UTF-8": lambda: _shell(log, pattern, "C.UTF-8"),
         "reading": lambda: _read(log),
         "inspect": lambda: _inspect(log),
     }
@@ -157,7 +159,7 @@ def main() -> None:
     )
     print("|---" * 10 + "|")
     with tempfile.TemporaryDirectory(prefix="runwatch-bench-") as name:
-        for dialect in DIALECTS:
+        for dialect in LOGS:
             measure(dialect, Path(name))
         measure_size("plain", Path(name))
     print(f"(this process: peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB)")

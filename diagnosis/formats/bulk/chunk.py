@@ -22,8 +22,10 @@ class Chunk:
     def __init__(self, data: bytes, *, at_redraws: bool = False) -> None:
         self.data = data
         self._bytes: Bytes = np.frombuffer(data, np.uint8)
-        is_end = self._bytes == LF
-        ends = np.flatnonzero(is_end | (self._bytes == CR) if at_redraws else is_end)
+        ends = np.flatnonzero(self._bytes <= CR if at_redraws else self._bytes == LF)
+        if at_redraws:
+            told = self._bytes[ends]
+            ends = ends[(told == LF) | (told == CR)]
         self.starts: Rows = np.concatenate((np.zeros(1, np.int64), ends[:-1] + 1))
         self.lengths: Rows = ends - self.starts
         self.has_redraws = False
@@ -114,7 +116,7 @@ class Chunk:
         """CR before LF is part of the line end; anywhere else it is a redraw."""
         before = self._bytes[np.maximum(ends - 1, 0)] == CR
         self.lengths = self.lengths - (before & (self.lengths > 0))
-        self.has_redraws = self.data.count(b"\r") > int(np.count_nonzero(before))
+        self.has_redraws = int(np.count_nonzero(self._bytes == CR)) > int(np.count_nonzero(before))
 
     def _take(self, layout: Layout, rows: Rows, digits: Digits) -> int:
         columns, refused = layout.values(digits)
