@@ -61,7 +61,9 @@ async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
     around = changes_to_tell(shown, incidents, look, is_part=not part.is_whole)
     versus = compare(shown, beside) if beside is not None else NOTHING
     url = desk.workspace_url()
-    yield Say(loss_answer(stands.run, look, now, opened=stands.opened, vs=versus, around=around, workspace_url=url))
+    # Nobody is sent to the thread they ask in.
+    opened = [one for one in stands.opened if one.incident.id != asked.thread_incident]
+    yield Say(loss_answer(stands.run, look, now, opened=opened, vs=versus, around=around, workspace_url=url))
     if look.health is Health.UNKNOWN and not len(series.grad_norm) and not len(series.lr):
         return
     if not len(shown.loss) and not len(shown.grad_norm):

@@ -47,7 +47,7 @@ async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
         loudest=about.loudest,
         known=about.pointed.incident if about.pointed is not None else None,
     )
-    yield Say(_pointed(desk, about, told, picture.outcome, now))
+    yield Say(_pointed(desk, about, told, picture.outcome, now, here=asked.thread_incident))
     gpus = await asyncio.to_thread(gpu_history, nodes, picture)
     if gpus.samples and asked.how != IN_TERMINAL:
         drawn = await desk.draw(
@@ -106,12 +106,16 @@ async def _known_of(desk: Desk, run: Run) -> _Known:
     )
 
 
-def _pointed(desk: Desk, about: _Known, told: Message, outcome: Outcome, now: float) -> Message:
-    """The answer with the incident that ended the run, else with the gravest that is open."""
+def _pointed(
+    desk: Desk, about: _Known, told: Message, outcome: Outcome, now: float, *, here: str | None = None
+) -> Message:
+    """The answer with the incident that ended the run, else with the gravest that is open; nobody is sent `here`."""
     pointed = about.pointed
     if pointed is None:
         return told
     replaces_head = about.ended is not None and outcome in SEEMS_WELL
+    if pointed.incident.id == here and not replaces_head:
+        return told
     return with_incident(
         told, pointed, about.state, replaces_head=replaces_head, workspace_url=desk.workspace_url(), now=now
     )

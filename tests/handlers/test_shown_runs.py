@@ -104,6 +104,18 @@ async def test_lines_alone_do_not_overrule_an_open_incident_or_steps(desk, dies,
     assert set((await states_of(desk, "steps")).values()) == {"crashed"}
 
 
+@pytest.mark.parametrize("outcome", [Outcome.FINE, Outcome.STALLED])
+async def test_nobody_is_sent_to_the_thread_they_ask_in(desk, dies, registry, outcome):
+    """It stands above; only an answer that would sound as if all were well says it again."""
+    now = await dies("run42")
+    about = await _known_of(desk, await registry.runs.get("run42"))
+    here = about.pointed.incident.id
+
+    told = _pointed(desk, about, message(say("a head"), None), outcome, now, here=here)
+
+    assert ("archives" in str(told.blocks)) is (outcome is Outcome.FINE)
+
+
 @pytest.mark.parametrize("outcome", [Outcome.FINE, Outcome.STALLED, Outcome.RUN_DOWN])
 async def test_stall_points_to_the_incident_that_a_person_closed(desk, dies, registry, outcome):
     """Who asks why a run stands is sent to what is known of it, closed or not."""
