@@ -1,6 +1,7 @@
 """What stays of one log after it was read: steps, phases, telling lines and tracebacks, bounded at any length."""
 
 import re
+from bisect import insort
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from diagnosis.observations import (
     Symptom,
 )
 from diagnosis.pace import Pace
-from diagnosis.tracebacks import Raised, TracebackReader, is_source
+from diagnosis.tracebacks import MAX_OPEN, Raised, TracebackReader, ended_unknown, is_source
 
 KEPT_OF_A_KIND = 6
 """Sightings kept of each (row, rank, attempt); the rest is counted."""
@@ -172,6 +173,8 @@ class LogFacts:
         self._kept: dict[tuple[str, int | tuple[str, ...] | None, int], list[Sighting]] = {}
         self._apart: Counter[str] = Counter()
         self._tracebacks = TracebackReader()
+        self._opened: dict[int | None, Sighting] = {}
+        """Where the newest traceback of each rank began."""
         self._order = 0
         self._new_steps = {0: 0}
         self._phase = Phase.INITIALISING
@@ -214,6 +217,8 @@ class LogFacts:
 
     def finish(self, newest_lines: dict[int | None, tuple[Evidence, ...]]) -> None:
         """The file has been read: count what came after each sighting, and take every rank's last lines."""
+        for raised in self._tracebacks.unfinished():
+            self._end_unknown(raised, newest_lines)
         for sighting in self.sightings:
             sighting.steps_after = self._new_steps[sighting.attempt] - sighting.steps_before
         for rank, lines in newest_lines.items():
@@ -284,6 +289,8 @@ class LogFacts:
 
     def _take_symptom(self, seen: Symptom) -> None:
         raised = self._tracebacks.observe(seen)
+        if seen.signature == "traceback" and len(self._opened) < MAX_OPEN:
+            self._opened[seen.origin.rank] = self._sighting(seen, None)
         if raised is not None and len(self.raised) < KEPT_TRACEBACKS:
             self.raised.append(raised)
         if seen.signature in _ELASTIC_LINES:
@@ -311,8 +318,23 @@ class LogFacts:
             if known:
                 known[-1].count += 1
             return
+        sighting = self._sighting(seen, raised)
+        known.append(sighting)
+        self.sightings.append(sighting)
+
+    def _end_unknown(self, raised: Raised, newest_lines: dict[int | None, tuple[Evidence, ...]]) -> None:
+        """A traceback that ends with a name no row knows: it is told in the place where it began."""
+        rank = raised.opened.origin.rank
+        ended = ended_unknown(raised, newest_lines.get(rank, ()))
+        opened = self._opened.get(rank)
+        if ended is not None and opened is not None and opened.symptom is raised.opened:
+            raised.exception = ended
+            opened.symptom, opened.raised = ended, raised
+            insort(self.sightings, opened, key=lambda sighting: sighting.order)
+
+    def _sighting(self, seen: Symptom, raised: Raised | None) -> Sighting:
         rank = self.ranks.get(seen.origin.rank)
-        sighting = Sighting(
+        return Sighting(
             symptom=seen,
             order=self._order,
             step=self.last_step,
@@ -322,8 +344,6 @@ class LogFacts:
             steps_before=self._new_steps[self.attempt],
             raised=raised,
         )
-        known.append(sighting)
-        self.sightings.append(sighting)
 
     def _take_elastic(self, seen: Symptom) -> None:
         fields = seen.fields

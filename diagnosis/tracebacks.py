@@ -1,9 +1,11 @@
 """Puts the lines of Python tracebacks together again: what was raised, where, and what it followed from."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
-from diagnosis.observations import Role, Symptom
+from diagnosis.observations import Category, Evidence, Role, Symptom
 
 MAX_OPEN = 4096
 """Ranks whose tracebacks are followed at once."""
@@ -12,6 +14,13 @@ _SOURCE = re.compile(
     r"^(?:\[[^\]\n]{1,60}\]:? ?|\d{1,6}: ?|\([^)\n]{1,80}\) ?){0,3}(?: {4,12}[^\s\d\[(|{]|│ {1,8}(?:❱ {1,4})?\d{1,6} │)"
 )
 """Four blanks or more behind the envelopes (no numbers or braces: metrics), or a numbered line of a box."""
+
+_UNKNOWN = re.compile(
+    r"(?!\S{1,120}\.(?:py|sh|c|cc|cpp|cu|log|json|ya?ml)\b)(?P<type>(?:[A-Za-z_]\w{0,60}\.){1,8}[A-Za-z_]\w{0,60}|"
+    r"[A-Z][a-z0-9]{1,40}[A-Z]\w{0,60})(?:: (?P<message>[^\n]{0,300}))?\s{0,4}$"
+)
+"""A dotted name, or one of several words in one: an exception of somebody's own, at the end of a traceback."""
+_OPENING = "Traceback (most recent call last)"
 
 _DISTRIBUTED = ("torch/distributed/", "gloo", "torch/nn/parallel/distributed")
 _TEARDOWN = ("destroy_process_group", "_shutdown_workers", "__del__", "atexit", "_exit_function", "shutdown")
@@ -120,6 +129,10 @@ class TracebackReader:
         raised.exception = seen
         return raised
 
+    def unfinished(self) -> Iterator[Raised]:
+        """Tracebacks that nothing has ended."""
+        yield from self._open.values()
+
     def is_open(self, rank: int | None) -> bool:
         """True while a traceback of this rank has no exception yet."""
         return rank in self._open
@@ -133,3 +146,30 @@ def is_source(seen: Symptom) -> bool:
 def ends_traceback(seen: Symptom) -> bool:
     """True for a line that can be the last of a traceback."""
     return seen.role is not Role.CONTEXT or seen.signature == "python_exception"
+
+
+def ended_unknown(raised: Raised, lines: Sequence[Evidence]) -> Symptom | None:
+    """The exception that no row knows (no `Error` in its name), among the lines behind its traceback's last frame.
+
+    None where the lines end within the traceback: what it would have said is not known.
+    """
+    before = raised.opened.evidence.text.find(_OPENING)
+    last = max([raised.opened.evidence.line or 0, *(frame.line or 0 for frame in raised.frames)])
+    for line in lines:
+        bare = line.text[before:]
+        if (line.line or 0) > last and bare[:1].strip():
+            break
+    else:
+        return None
+    found = _UNKNOWN.match(bare)
+    if before < 0 or found is None:
+        return None
+    fields = {name: value for name, value in found.groupdict().items() if value is not None}
+    return replace(
+        raised.opened,
+        signature="python_exception",
+        role=Role.ROOT,
+        category=Category.RANK_CRASH,
+        evidence=line,
+        fields=MappingProxyType(fields),
+    )

@@ -19,6 +19,8 @@ OTHERS = ("store_unreachable", "store_waits_for_rank0", "hccl_connect_timeout", 
           "store_connection_lost", "coordination_ended", "nccl_error_raised", "nccl_error_kind",
           "hccl_call_failed", "python_aborted", "gloo_peer_closed")  # fmt: skip
 """Rows that may be all there is, but speak of somebody else."""
+_ASKED = frozenset({-15, -2, -1})
+"""Exit codes of workers that a signal asked to stop."""
 _BELOW = 10
 """Lines below `ActorDiedError` on which Ray says where the actor was."""
 
@@ -39,7 +41,7 @@ def stopped_lead(case: Case, cluster: Cluster, timeline: Timeline) -> Lead | Non
     ]
     chosen = min(found or interrupts, key=lambda entry: (entry[2].time or float("inf"), entry[2].order), default=None)
     if chosen is None:
-        return None
+        return _told_by_launcher(case, timeline)
     file, log, item = chosen
     evidence = item.symptom.evidence
     lead = Lead(Category.PREEMPTED, evidence, item.symptom.signature, MEDIUM, time=item.time)
@@ -47,6 +49,19 @@ def stopped_lead(case: Case, cluster: Cluster, timeline: Timeline) -> Lead | Non
     lead.step = timeline.first_bad(item, log, evidence)
     lead.because.append(said(evidence, _what(item)))
     lead.because.append("no error of the training comes before it")
+    return lead
+
+
+def _told_by_launcher(case: Case, timeline: Timeline) -> Lead | None:
+    """Only torchrun's summary is left, and all that it tells is that its workers were asked to stop."""
+    entries = [(log, entry) for _, log in _newest(case) for entry in log.elastic if entry.attempt == log.attempt]
+    first = next((entry for _, entry in entries if entry.is_root and entry.evidence is not None), None)
+    if first is None or first.evidence is None or any(entry.exit_code not in _ASKED for _, entry in entries):
+        return None
+    evidence = first.signal_evidence or first.evidence
+    lead = Lead(Category.PREEMPTED, evidence, "elastic_worker_failed", MEDIUM, node=first.host)
+    lead.step = timeline.first_bad(None, None, evidence)
+    lead.because = [said(evidence, "all workers were asked to stop from outside (SIGTERM), and none failed by itself")]
     return lead
 
 

@@ -116,6 +116,19 @@ TABLE = (
         example="RuntimeError: DataLoader timed out after 120 seconds",
     ),
     row(
+        "S063b",
+        "torch_shared_memory_full",
+        Role.ROOT,
+        Category.DATALOADER_CRASH,
+        Tier.HARDWARE,
+        needle="unable to write to file </torch_",
+        pattern=r"unable to write to file </torch_[^>\n]{1,80}>",
+        advice="Give the container more shared memory (--shm-size, --ipc=host, an emptyDir of medium Memory), or take "
+        "fewer loader workers.",
+        source="pytorch/pytorch#13246, torch MapAllocator.cpp",
+        example="RuntimeError: unable to write to file </torch_3312_1234567_0>: No space left on device (28)",
+    ),
+    row(
         "S068",
         "too_many_files",
         Role.ROOT,

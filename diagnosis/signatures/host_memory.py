@@ -282,10 +282,11 @@ TABLE = (
         Role.ROOT,
         Category.HOST_OOM,
         Tier.HARDWARE,
-        needle=("MemoryError", "std::bad_alloc", "can't allocate memory", "[Errno 12]"),
+        needle=("MemoryError", "std::bad_alloc", "can't allocate memory", "[Errno 12]", "unable to mmap "),
         pattern=r"^\s{0,8}(?:[\w.]{0,60}\.)?_?(?:Array)?MemoryError\b|std::bad_alloc|DefaultCPUAllocator: (?:can't "
         r"allocate memory|not "
-        r"enough memory)(?:[^\n]{0,80}?allocate (?P<bytes>\d{1,20}) bytes)?|\[Errno 12\]",
+        r"enough memory)(?:[^\n]{0,80}?allocate (?P<bytes>\d{1,20}) bytes)?|\[Errno 12\]|"
+        r"unable to mmap \d{1,20} bytes from [^\n]{1,300}Cannot allocate memory",
         advice="Check ulimit and overcommit; take fewer workers, spawn instead of fork, or memory maps.",
         source="pytorch/pytorch#64990",
         example="RuntimeError: [enforce fail at alloc_cpu.cpp:73] . DefaultCPUAllocator: can't allocate memory: you "

@@ -24,8 +24,9 @@ TABLE = (
         Category.RANK_CRASH,
         Tier.LAUNCHER,
         needle="CalledProcessError",
-        pattern=r"CalledProcessError: Command [^\n]{0,2000}?(?:returned non-zero exit status (?P<exit_code>\d{1,5})|"
-        r"died with <Signals\.(?P<signal>SIG\w{1,8}))|CalledProcessError",
+        pattern=r"(?<!: )CalledProcessError: Command [^\n]{0,2000}?"
+        r"(?:returned non-zero exit status (?P<exit_code>\d{1,5})|"
+        r"died with <Signals\.(?P<signal>SIG\w{1,8}))|(?<!: )CalledProcessError",
         advice="Read the output of the command inside: this is only its wrapper.",
         source="pytorch/pytorch#61839",
         example="subprocess.CalledProcessError: Command '['/usr/bin/python', 'train.py']' returned non-zero exit "
@@ -106,6 +107,19 @@ TABLE = (
         "whether its network answers.",
         source="open-mpi/ompi#6618, #11830, openpmix/prrte#2694",
         example="  Remote daemon: [[11377,0],1] on node i39030a4a38d4a3abcb-mpijob-0-worker-0",
+    ),
+    row(
+        "S111n",
+        "ssh_lost",
+        Role.ROOT,
+        Category.NODE_LOST,
+        Tier.NETWORK,
+        needle=(": ssh exited with exit code 255", "closed by remote host"),
+        pattern=r"pdsh@\S{1,120}: (?P<node>[\w.-]{1,120}): ssh exited with exit code 255|"
+        r"^(?:[\w.-]{1,120}: )?Connection to (?P<node_before>[\w.-]{1,120}) closed by remote host",
+        advice="Find out whether that node is alive: ping, its console, the scheduler's view of it.",
+        source="pdsh, OpenSSH",
+        example="pdsh@n1: n3: ssh exited with exit code 255",
     ),
     row(
         "S111h",

@@ -89,6 +89,19 @@ TABLE = (
         example="Loss is nan, stopping training",
     ),
     row(
+        "S083",
+        "sampler_nan",
+        Role.ROOT,
+        Category.NAN_INF,
+        Tier.EXCEPTION,
+        needle=("robability tensor contains either", "but found invalid values"),
+        pattern=r"[Pp]robability tensor contains either|"
+        r"to satisfy the constraint [^\n]{0,200}?but found invalid values",
+        advice="Look at the first step that is not finite: its batch, learning rate and dtype.",
+        source="PyTorch multinomial, torch.distributions",
+        example="RuntimeError: probability tensor contains either `inf`, `nan` or element < 0",
+    ),
+    row(
         "S077b",
         "tensorboard_nan",
         Role.CONFIRM,

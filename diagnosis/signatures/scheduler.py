@@ -199,11 +199,20 @@ TABLE = (
         Role.CASCADE,
         Category.PREEMPTED,
         Tier.SIGNAL,
-        needle=("SIGTERM", "this job is preempted", "eived signal 15", "SIGUSR1", "SIGUSR2"),
+        needle=(
+            "SIGTERM",
+            "this job is preempted",
+            "eived signal 15",
+            "SIGUSR1",
+            "SIGUSR2",
+            " Terminated",
+            "User defined signal",
+        ),
         pattern=r"[Rr]eceived (?:signal )?(?:\(?15\)? ?)?SIGTERM|Bypassing SIGTERM|[Cc]aught (?:signal )?SIG(?:TERM|"
         r"USR1|HUP)|"
         r"this job is preempted|after receiving SIGTERM|[Rr]eceived signal 15\b|[Rr]eceived SIGUSR[12]|SIGTERM "
-        r"(?:received|caught)|auto-requeue signal",
+        r"(?:received|caught)|auto-requeue signal|"
+        r": line \d{1,7}:\s{1,4}\d{1,10} (?:Terminated|User defined signal [12]|Hangup)\b",
         advice="Find out who sent it: sacct or scontrol, node events, a time limit, a person, or another component.",
         source="Lightning#20542, submitit PR#1701",
         example="[rank: 0] Received SIGTERM: 15",

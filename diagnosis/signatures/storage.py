@@ -11,8 +11,8 @@ TABLE = (
         Category.DISK_FULL,
         Tier.HARDWARE,
         needle=("No space left on device", "Disk quota exceeded", "ENOSPC", "[Errno 28]", "[Errno 122]"),
-        pattern=r"No space left on device(?:[^\n]{0,20}: '(?P<path>[^'\n]{1,300})')?|Disk quota exceeded|os error 28|"
-        r"ENOSPC|\[Errno (?:28|122)\]",
+        pattern=r"(?<!>: )No space left on device(?:[^\n]{0,20}: '(?P<path>[^'\n]{1,300})')?|Disk quota exceeded|"
+        r"os error 28|ENOSPC|\[Errno (?:28|122)\]",
         advice="Run `df -h`, `df -i` and the quota of the target, /tmp, ~/.cache and /dev/shm; delete old checkpoints.",
         source="bghira/SimpleTuner#2353, BinItAI/visdet#95, ray#32481",
         example="OSError: [Errno 28] No space left on device: '/checkpoints/global_step_200'",
@@ -110,10 +110,14 @@ TABLE = (
             "was lost",
             "[Errno 116]",
             "[Errno 121]",
+            "[Errno 108]",
+            "[Errno 110]",
+            "[Errno 112]",
+            "[Errno 117]",
         ),
         pattern=r"Stale (?:NFS )?file handle(?:: ?'?(?P<path>[^'\n]{1,300}))?|(?<!Error: )\bInput/output "
         r"error|Transport endpoint is not connected|\[Errno 103\] Software caused connection abort|LustreError: |"
-        r"Remote I/O error|\[Errno (?:116|121)\]|"
+        r"Remote I/O error|\[Errno (?:108|112|116|117|121)\]|\[Errno 110\][^\n]{0,60}: '/|"
         r"Connection to \S{1,80}-(?:OST|MDT)\w{1,10}[^\n]{0,40}was lost",
         advice="Give each node its own cache, and check whether the mount was lost.",
         source="modelscope/ms-swift#6695, hiyouga/LlamaFactory#3243, h5py#2346",

@@ -1,11 +1,12 @@
 """Tracebacks put together again, also when ranks print over each other."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from diagnosis import signatures
 from diagnosis.observations import Evidence, Origin
-from diagnosis.tracebacks import MAX_OPEN, TracebackReader
+from diagnosis.tracebacks import MAX_OPEN, TracebackReader, ended_unknown
 
 
 def read(lines):
@@ -92,3 +93,51 @@ def test_open_tracebacks_are_bounded():
 @given(st.lists(st.tuples(st.sampled_from([None, 0, 1]), st.sampled_from(ONE) | st.text(max_size=40)), max_size=30))
 def test_any_order(lines):
     read(lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("mylib.data.DataCorrupted: checksum differs", "mylib.data.DataCorrupted"),
+        ("__main__.BadShard: /d/7.bin", "__main__.BadShard"),
+        ("StopIteration", "StopIteration"),
+        ("socket.timeout: timed out", "socket.timeout"),
+        ("pyarrow.lib.ArrowInvalid: Parquet magic bytes not found", "pyarrow.lib.ArrowInvalid"),
+        ("INFO: step 3", None),
+        ("Loss: 2.5", None),
+        ("train.py: nothing to do", None),
+        ("    main()", None),
+        ("", None),
+    ],
+)
+def test_an_exception_that_no_row_knows_ends_a_traceback_by_its_place(line: str, kind: str | None):
+    """The first line behind the frames, where it is a dotted name or several words in one."""
+    texts = [ONE[0], ONE[1], ONE[2], line]
+    evidence = [Evidence("a.log", number, f"[rank2]: {text}") for number, text in enumerate(texts, 1)]
+    reader = TracebackReader()
+    for text, seen in zip(texts, evidence, strict=True):
+        for symptom in signatures.match(text, Origin(rank=2), seen):
+            reader.observe(symptom)
+
+    (open_one,) = reader.unfinished()
+    ended = ended_unknown(open_one, evidence)
+
+    assert (ended.fields["type"] if ended is not None else None) == kind
+    assert ended is None or ended.evidence.line == 4
+
+
+@pytest.mark.parametrize(
+    ("frames", "is_launcher"),
+    [
+        (["/opt/bin/torchrun", "torch/distributed/elastic/multiprocessing/errors/__init__.py"], True),
+        (["/w/train.py", "torch/distributed/elastic/multiprocessing/errors/__init__.py", "/w/train.py"], False),
+        (["/w/main.py", "site-packages/torch/multiprocessing/spawn.py"], True),
+        (["site-packages/torch/multiprocessing/spawn.py", "/w/main.py"], False),
+    ],
+)
+def test_what_a_launcher_wraps_is_no_launcher(frames: list[str], is_launcher: bool):
+    """torch's `@record` stands around anybody's main function, its spawn below what a child ran."""
+    lines = ["Traceback (most recent call last):", *(f'  File "{path}", line 5, in main' for path in frames)]
+    (raised,) = read([(None, line) for line in [*lines, "ValueError: no"]])
+
+    assert raised.is_launcher is is_launcher

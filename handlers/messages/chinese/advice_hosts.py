@@ -39,6 +39,13 @@ ADVICE_HOSTS: Mapping[str, str] = MappingProxyType(
         "Look whether nvidia-smi lists the GPUs on that node, and what CUDA_VISIBLE_DEVICES says there.": (
             "查看该节点上 nvidia-smi 是否列出 GPU，以及 CUDA_VISIBLE_DEVICES 的值。"
         ),
+        "Find out whether that node is alive: ping, its console, the scheduler's view of it.": (
+            "查明该节点是否存活：ping、控制台、调度器的视角。"
+        ),
+        "Give the container more shared memory (--shm-size, --ipc=host, an emptyDir of medium Memory), or take fewer "
+        "loader workers.": (
+            "给容器更多共享内存（--shm-size、--ipc=host、medium 为 Memory 的 emptyDir），或减少加载 worker。"
+        ),
         # Host memory and kernel.
         "Raise the limit of the job or pod where the line says MEMCG; free memory of the node where it says NONE.": (
             "若该行写 MEMCG，提高作业或 pod 的上限；若写 NONE，释放节点内存。"

@@ -225,6 +225,9 @@ CAUSES: Mapping[str, str] = MappingProxyType(
         "every step stands below it: a full buffer was printed when the process ended": (
             "所有步骤都在它下面：进程结束时才打印了缓冲区"
         ),
+        "all workers were asked to stop from outside (SIGTERM), and none failed by itself": (
+            "所有 worker 都被外部要求停止（SIGTERM），没有一个自行失败"
+        ),
         "the launcher saw rank {n} fail first, and nobody else failed by itself": (
             "启动器看到 rank {n} 最先出错，且没有其他进程自行出错"
         ),
