@@ -238,10 +238,12 @@ def _beside(incident: Incident) -> list[Phrase]:
     firing, told = incident.firing_troubles, []
     for trouble, finding in list(incident.beside.items())[:MOST_BESIDE]:
         place = finding_place(finding)
-        goes_on = trouble in firing and incident.is_open
+        # Who closes an incident does not make a dead run live; a restart or a finished run does end its troubles.
+        goes_on = trouble in firing and (incident.is_open or bool(incident.resolved_by))
+        form = "{mark} Also: *{what}* ({moment})" if goes_on else "{mark} Also, over again: {what} ({moment})"
         said = say(
-            "{mark} Also: *{what}* ({moment})" if goes_on else "{mark} Also, over again: {what} ({moment})",
-            mark="❗" if goes_on else "✅",
+            form,
+            mark="✅" if not goes_on else "❗" if incident.is_open else "▫️",
             what=Clause(what(finding)),
             moment=Moment(finding.seen_at if finding.seen_at is not None else incident.changed_at),
         )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.workspace.mrkdwn import links, pings
 from diagnosis.findings import Cleared, Finding, Severity
-from diagnosis.incidents import Mute, Reason, Tracker, Updated
+from diagnosis.incidents import Act, Mute, Reason, Tracker, Updated
 from diagnosis.observations import Evidence, Origin
 from handlers.messages.blocks import LONGEST_BLOCKS, LONGEST_TEXT, weight
 from handlers.messages.incident import RunFacts, headline, rank_place, root
@@ -219,6 +219,22 @@ def test_a_second_trouble_is_told_below_the_first():
     assert "rank 139 (node17, local 3)" in headline(then.incident).plain
     assert "✅ Also, over again: stalled at step 41,205" in later
     assert reply(over).text == ("Over: progress again, at step 41,206. Still open: *loss is NaN since step 41,200*.")
+
+
+def test_a_person_who_closes_an_incident_does_not_end_what_goes_on_beside_it():
+    """The run is down all the same; only a restart makes that over."""
+    tracker = Tracker()
+    name = opened(NAN, tracker).id
+    down = Finding("run_down", Severity.CRITICAL, Origin("run42"), "the run is down at step 41,300", seen_at=NOW)
+    tracker.receive("e2", down, NOW + 600)
+    (restarted,) = tracker.restarted("run42", 1, "the run trains again", NOW + 900)
+    other = Tracker()
+    opened(NAN, other)
+    other.receive("e2", down, NOW + 600)
+    (closed,) = other.act(name, Act("resolve", "U0ALICE", "killed it"), NOW + 900)
+
+    assert "▫️ Also: *the run is down at step 41,300*" in words(root(closed.incident))
+    assert "✅ Also, over again: the run is down at step 41,300" in words(root(restarted.incident))
 
 
 def test_a_second_trouble_calls_whoever_has_the_first():
