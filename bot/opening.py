@@ -1,7 +1,12 @@
-"""Opens a file as the text that is packed in it: plain, gzip, bzip2, xz, zstd, told apart by its first bytes."""
+"""Opens a file as the text that is packed in it: plain, gzip, bzip2, xz, zstd, told apart by its first bytes.
+
+A UTF-16 text, as PowerShell's `>` writes it, is given as UTF-8.
+"""
 
 import bz2
+import codecs
 import gzip
+import io
 import lzma
 import shutil
 import stat
@@ -17,7 +22,8 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 MISSING_ZSTD = "packed with zstd: install the `zstd` command to read it"
 FAILURES = (OSError, EOFError, lzma.LZMAError)
 """What a file may do instead of being read."""
-_HEADS = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", ZSTD)
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_HEADS = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", ZSTD, *_UTF_16)
 
 
 @contextmanager
@@ -52,7 +58,33 @@ def _unpacked(file: IO[bytes], magic: bytes) -> IO[bytes]:
         return cast("IO[bytes]", bz2.BZ2File(file))
     if magic.startswith(b"\xfd7zXZ\x00"):
         return cast("IO[bytes]", lzma.LZMAFile(file))
+    if magic.startswith(_UTF_16):
+        return cast("IO[bytes]", io.BufferedReader(_Recoded(file)))
     return file
+
+
+class _Recoded(io.RawIOBase):
+    """UTF-16 read as UTF-8; half a letter at the end is left out."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._left = b""
+
+    def readable(self) -> bool:
+        """It is for reading."""
+        return True
+
+    def readinto(self, buffer: "memoryview | bytearray") -> int:  # type: ignore[override]
+        """As many bytes as are there; none at the end."""
+        while not self._left:
+            data = self._file.read(len(buffer))
+            if not data:
+                return 0
+            self._left = self._decoder.decode(data).encode("utf-8", "replace")
+        count = min(len(buffer), len(self._left))
+        buffer[:count], self._left = self._left[:count], self._left[count:]
+        return count
 
 
 @contextmanager

@@ -54,7 +54,11 @@ _PAIR = re.compile(rf"([A-Za-z_|][\w./| -]*?)\s*[=:]\s*({NUMBER})(?![\d.]*\d)")
 _TOO_FAST = 0.01
 """Seconds a step below which a bar without a name is taken for something else than training."""
 _OTHER_UNIT = re.compile(r", *[\d.?]+ ?\w+/s")
-_DESCRIBED_LOSS = re.compile(r"^(?!(?i:e?val|test))\w+ loss: (\d+\.\d+|nan):?$")
+_DESCRIBED_LOSS = re.compile(
+    r"(?i)^(?!.*(?:\be?val|\btest|\bdev\b|best|aux))(?:.*[\s,|;)\]])?"
+    r"(?:\w+[ _])?loss(?: ?[:=] ?| )(\d+\.\d+(?:e[-+]?\d+)?|nan|inf)(?=[\s:,|;)\]]|$)"
+)
+"""What scripts write in front of a bar: `Epoch 1 loss: 2.31:`."""
 _DESCRIBED_BATCH = re.compile(r", step (?P<batch>\d{1,12})/\d{1,12} completed \(loss: ")
 """llama-cookbook: the bar counts optimizer steps, its description names the batch, counted from 0."""
 _DESCRIBED_STEP = re.compile(r"(?i)^(?P<epoch>\d+)\|(?P<step>\d+)\|Loss: ")
@@ -89,13 +93,19 @@ class Bars:
         "_total",
         "_zero",
         "is_over",
+        "is_summed_up",
         "pending",
         "phase",
+        "since_end",
     )
 
     def __init__(self) -> None:
         self.is_over = False
         """Training has ended; bars without a name that follow are an evaluation's."""
+        self.is_summed_up = False
+        """… and the trainer has printed its summary: a loss behind that is another training's."""
+        self.since_end: Bar | None = None
+        """The newest of those bars."""
         self.phase: Phase | None = None
         """What a bar of another kind says is going on."""
         self._told: Phase | None = None
@@ -124,7 +134,8 @@ class Bars:
         """A new attempt begins."""
         self._total = self._last = self._zero = self._released = self._batch = None
         self._lap = 0
-        self.is_over = False
+        self.is_over = self.is_summed_up = False
+        self.since_end = None
 
     @property
     def saw_zero(self) -> bool:
@@ -201,6 +212,7 @@ class Bars:
         if name or has_loss:
             return True
         if nested or self.is_over:
+            self.since_end = bar if self.is_over and not nested else self.since_end
             return False
         if bar.n == 0:
             self._zero = bar.total

@@ -85,6 +85,7 @@ ALIASES: dict[str, tuple[str, float]] = {
     "completed_step": ("step", 1),
     "it": ("step", 1),
     "itr": ("step", 1),
+    "step_i": ("step", 1),
     "_step": ("step", 1),
     "global_step/max_steps": ("step", 1),
     "batch": ("step_in_epoch", 1),

@@ -83,8 +83,7 @@ class ImpliedSteps:
     def tell(self, place: int, step: int) -> Waiting:
         """Somebody else tells the step of one of those that wait."""
         told = self.waiting.pop(place)
-        if self._last is not None and not self._told and step > self._last:
-            self.interval = min(self.interval or step, step - self._last)
+        self._learn_interval(step)
         self._last = step
         self._position += 1
         return told
@@ -210,12 +209,18 @@ class ImpliedSteps:
         given = list(zip(waiting, steps, strict=True))
         self.waiting = []
         for one, step in given:
-            if self._last is not None and not self._told and not self._is_burst and step > self._last:
-                # Rows that were lost make a distance longer, never shorter.
-                self.interval = min(self.interval or step, step - self._last)
+            if not self._is_burst:
+                self._learn_interval(step)
             self._last = step
             self._position += 1
             yield one, step, "implied"
+
+    def _learn_interval(self, step: int) -> None:
+        """Rows that were lost make a distance longer, never shorter; the one behind the first step is none."""
+        last = self._last
+        if last is None or self._told or step <= last or (last == 1 and self._position == 1):
+            return
+        self.interval = min(self.interval or step, step - last)
 
     def _give_ordinal(self) -> Iterator[tuple[Waiting, int, StepKind]]:
         waiting, self.waiting = self.waiting, []

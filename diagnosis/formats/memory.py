@@ -133,14 +133,16 @@ class Memory:
         if len(self._facts) < _MOST_FACTS or name in self._facts:
             self._facts[name] = value
 
-    def opens_attempt(self) -> bool:
+    @property
+    def may_open_attempt(self) -> bool:
         """True when a banner is news: the first one since steps were seen. Several lines of one launch say the same."""
-        if self._has_marked and not self.has_sampled:
-            return False
+        return not self._has_marked or self.has_sampled
+
+    def open_attempt(self) -> None:
+        """What comes from now on belongs to another attempt than the steps that were seen."""
         if self.has_sampled:
             self.attempt += 1
         self.has_sampled = False
-        return True
 
     def mark_attempt(self, line: Line, why: str) -> None:
         """Say that an attempt begins here, with what is known of its environment."""

@@ -74,15 +74,16 @@ class Noticer:
     def _say(self, line: Line, rule: Rule) -> None:
         if isinstance(rule, SkipRule):
             self._say_skip(line)
-        elif isinstance(rule, BannerRule) and self._memory.opens_attempt():
+        elif isinstance(rule, BannerRule) and self._memory.may_open_attempt:
+            self._sampler.flush_all()  # what still waits is of the attempt before
+            self._memory.open_attempt()
             self._memory.place(line)
-            self._sampler.flush_all()
-            self._memory.has_sampled = False
             self._memory.mark_attempt(line, rule.why)
 
     def _take_hint(self, line: Line, name: str, number: str) -> None:
         value = int(number.replace(",", ""))
         stream = self._memory.stream_of(line.stream)
+        self._sampler.keep_up(stream)
         if name == "total_steps":
             stream.bars.expect(value)
             stream.implied.total = value
@@ -128,4 +129,5 @@ class Noticer:
             stream = memory.stream_of(line.stream)
             self._sampler.flush(stream)
             stream.bars.is_over = True
+            stream.bars.is_summed_up = stream.bars.is_summed_up or "train_runtime" in line.text
         self.mark_phase(line, rule.phase, begins=rule.begins, step=step)

@@ -19,7 +19,7 @@ _PAIR = re.compile(
     rf"['\"]?{_WRAP}\[*\ *(?P<number>{NUMBER}(?:[KMGT]|k(?![A-Za-z]))?)(?!\d|:\d)"
 )
 _EVALUATION = re.compile(
-    r"(?:^|[\s\[(|])(?:(?i:e?val|evaluation|evaluating|valid|validation|test|testing|dev)|CV)(?=[\s\])|:\[]|$)"
+    r"(?:^|[\s\[(|])(?:(?i:e?val|evaluation|evaluating|valid|validate|validation|test|testing|dev)|CV)(?=[\s\])|:\[]|$)"
 )
 _HARMLESS = frozenset(
     ("train", "training", "info", "debug", "warning", "notice", "success", "the", "current", "at", "with", "batch")

@@ -25,6 +25,7 @@ _EVALUATED = (
     ),
     (("eval_loss",), r"['\"]eval_loss['\"]: ?['\"]?#"),
     (("valid_loss",), r"['\"]valid_loss['\"]: ?['\"]?#"),
+    (("validate step:",), r"\bvalidate step:\s+(?P<step>\d{1,15})\s+loss:\s+#"),
     (("eval metrics after",), r"eval metrics after step: (?P<step>\d{1,15}), loss=#"),
     (("eval_accuracy",), r"\"key\": \"eval_accuracy\", \"value\": #"),
     (("valid | ", "valid on '"), r"\bvalid(?: on '[^']*' subset)? \| .*?\bloss #"),

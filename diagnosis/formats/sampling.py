@@ -90,6 +90,7 @@ class Sampler:
     def take_bars(self, stream: Stream, bars: Iterable[Bar]) -> None:
         """Bars that will not be redrawn for the same count any more."""
         for bar in bars:
+            self.keep_up(stream)
             if "loss" not in bar.values:
                 if stream.bars.saw_zero:
                     stream.implied.begin()
@@ -129,9 +130,26 @@ class Sampler:
         return counter if counter is not None and counter.attempt == self._memory.attempt else None
 
     def _imply(self, stream: Stream, line: Line, values: Values, name: str) -> None:
+        self.keep_up(stream)
+        if stream.bars.is_summed_up:
+            self._begin_again(stream, line)
+        self._emit_implied(stream.implied.take(Waiting(values, line, name, None)))
+
+    def keep_up(self, stream: Stream) -> None:
+        """Let a stream begin anew with the source's new attempt."""
         if stream.attempt != self._memory.attempt:
             stream.restart(self._memory.attempt)
-        self._emit_implied(stream.implied.take(Waiting(values, line, name, None)))
+
+    def _begin_again(self, stream: Stream, line: Line) -> None:
+        """The trainer has summed up and prints a loss: it trains again, and the bar since then was no evaluation's."""
+        bar = stream.bars.since_end
+        self._memory.attempt += 1
+        self._memory.mark_attempt(line, "the trainer trains again")
+        self.keep_up(stream)
+        if bar is not None:
+            stream.bars.expect(bar.total)
+            stream.implied.begin()
+            self._emit_implied(stream.implied.redraw(bar.n, bar.total, bar.seconds))
 
     def _emit_implied(self, steps: Iterable[tuple[Waiting, int, StepKind]]) -> None:
         for waiting, number, kind in steps:

@@ -1,6 +1,7 @@
 """Files of any kind become a case, each read once, never an error."""
 
 import bz2
+import codecs
 import gzip
 import json
 import lzma
@@ -25,7 +26,16 @@ def read(*paths):
     return read_case(paths, seen.append), seen
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, bytes])
+def powershell(data):
+    """What its `>` makes of a program's output."""
+    return data.decode().replace("\n", "\r\n").encode("utf-16")
+
+
+def big_endian(data):
+    return codecs.BOM_UTF16_BE + data.decode().encode("utf-16-be")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, bytes, powershell, big_endian])
 def test_packed_files_are_read_as_they_are(tmp_path, pack):
     (tmp_path / "train.log").write_bytes(pack((LOG + OOM).encode()))
 

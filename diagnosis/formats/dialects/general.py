@@ -9,6 +9,7 @@ from diagnosis.observations import StepKind
 _REFUSE = re.compile(
     r"(?i)\bmicro[_-]?(?:step|batch)?=|(?<![/.\w])summary(?![/.\w])|\bfor example\b|\bargs?\b|config|namespace\("
     r"|^\s*[\"']?(?:num|max|min|total|warmup)[_ ]"
+    r"|^\s*[│┃║╎]"  # what a model wrote, framed by rich
 )
 _OF = re.compile(r"\s*/\s*(\d+)(?![\d:])")
 _LONG = 8000

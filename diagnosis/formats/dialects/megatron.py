@@ -14,7 +14,11 @@ _ITERATION = LineFormat(
     head=re.compile(r"\biteration\s+(?P<step>\d+)\s*/\s*(?P<total_steps>\d+)\s*\|"),
     refuse=re.compile(r"validation|> working on|Training epoch"),
     fields={
-        "loss": (where(r"\blm[ _-]loss:? +#"), where(r"\| (?:reduced_train_)?loss:? +#"), where(r"\| total loss:? +#")),
+        "loss": (
+            where(r"\blm[ _-]loss:? +#"),
+            where(r"\| (?:reduced_train_)?loss:? +#"),
+            where(r"\| (?:total|mse|mlm|ce) loss:? +#"),
+        ),
         "lr": where(r"\b(?:learning rate|lr):? +#"),
         "grad_norm": where(r"\bgrad[ _]norm:? +#"),
         # -1.0 is the trainer's word for "not measured"

@@ -1,4 +1,4 @@
-"""Toolkits of their own kind: CNTK's minibatches, and bars that a logger prints as lines (levanter, haliax)."""
+"""Toolkits of their own kind: CNTK's minibatches, Trax, and bars that a logger prints as lines (levanter, haliax)."""
 
 import math
 import re
@@ -40,4 +40,12 @@ _LOGGED_BAR = LineFormat(
     needs=("loss",),
 )
 
-FORMATS = (_CNTK, _LOGGED_BAR)
+_TRAX = LineFormat(
+    name="trax",
+    hint=": train ",
+    head=re.compile(r"^Step +(?P<step>\d+): train +\w*Loss \|"),
+    fields={"loss": where(r": train +\w*Loss \| +#")},
+    needs=("loss",),
+)
+
+FORMATS = (_CNTK, _LOGGED_BAR, _TRAX)

@@ -18,6 +18,7 @@ FORMATS = (
             "tflops": where(r"\stflops:\s*#"),
             "mfu": where(r"\smfu:\s*#%", 0.01),
         },
+        refuse=re.compile(r"\bvalidate step:"),
         settle=Without("loss", -1.0),
     ),
 )

@@ -2,8 +2,9 @@
 
 import pytest
 
+from diagnosis.observations import AttemptMark
 from tests.diagnosis.formats.dialects.table import Case, check
-from tests.diagnosis.formats.reading import losses, read, reader_of, samples
+from tests.diagnosis.formats.reading import eval_losses, losses, read, reader_of, samples
 
 CASES = [
     Case(  # SwissArmyTransformer, GLM: Megatron's line without its colons
@@ -76,6 +77,22 @@ CASES = [
         "INFO:run:loss_disc=4.212, loss_gen=3.100, loss_fm=9.001,loss_mel=21.300, loss_kl=5.100\n",
         [{"step": 200, "loss": 38.501, "lr": 9.99e-5, "adversarial": 1}],
     ),
+    Case(  # Trax
+        "trax",
+        "Step    100: Ran 100 train steps in 12.34 secs\nStep    100: train CrossEntropyLoss |  3.12345678\n"
+        "Step    100: eval  CrossEntropyLoss |  3.22345678\n",
+        [{"step": 100, "loss": 3.12345678}],
+    ),
+    Case(  # DiffSynth and other children of Megatron name their loss
+        "megatron",
+        "diffsynth iteration   10/ 100 | elapsed time per iteration (ms): 123.4 | mse loss: 1.234567E-01\n",
+        [{"step": 10, "loss": 0.1234567}],
+    ),
+    Case(  # Paxml
+        "key and value",
+        "I0501 12:00:01.123456 140123 trainer_lib.py:123] [PAX STATUS]: step_i: 100, training loss: 3.4521\n",
+        [{"step": 100, "loss": 3.4521}],
+    ),
     Case(  # spaCy: of a pipeline's losses, those of its parts that learn
         "table",
         "ℹ Initial learn rate: 0.001\n"
@@ -144,3 +161,98 @@ def test_syslog_of_today_tells_time_and_node(prefix):
         (step, "node17", True) for step in range(1, 9)
     ]
     assert reader.envelope == "syslog"
+
+
+def bar(step, total):
+    return f"\r{100 * step // total:3d}%|█▏        | {step}/{total} [00:{step % 60:02d}<12:00,  2.25s/it]"
+
+
+def told(step):
+    return f"\n{{'loss': {2 + step / 1000}, 'grad_norm': 1.0, 'learning_rate': 1e-05, 'epoch': {step / 1000:.2f}}}\n"
+
+
+def trained(first, total, *, every=10, is_told=lambda step: True):
+    return "".join(
+        bar(step, total) + (told(step) if step > first and step % every == 0 and is_told(step) else "")
+        for step in range(first, total + 1)
+    )
+
+
+SUMMARY = "\n{'train_runtime': 123.4, 'train_samples_per_second': 1.2, 'train_loss': 2.1, 'epoch': 3.0}\n"
+
+
+def test_the_dicts_of_a_resumed_trainer_have_the_steps_of_its_bar():
+    """The first one too, whose bar stands between the banner and it; the last one, behind which no bar comes."""
+    before = "".join(bar(step, 1000) + (told(step) if step and step % 10 == 0 else "") for step in range(565))
+    again = "\n***** Running training *****\n  Total optimization steps = 1,000\n" + trained(500, 1000)
+    seen = losses(read(before + again + SUMMARY))
+
+    assert [step for step, _ in seen] == [*range(10, 565, 10), *range(510, 1001, 10)]
+    assert all(loss == pytest.approx(2 + step / 1000) for step, loss in seen)
+
+
+def test_several_trainings_of_one_script_each_begin_at_0():
+    """Their summaries stand between them."""
+    seen = read("".join(trained(0, total) + SUMMARY for total in (100, 150, 80)))
+
+    assert [step for step, _ in losses(seen)] == [*range(10, 101, 10), *range(10, 151, 10), *range(10, 81, 10)]
+    assert [mark.why for mark in seen if isinstance(mark, AttemptMark)] == ["the trainer trains again"] * 2
+
+
+@pytest.mark.parametrize("every", [1, 2, 10, 25])
+def test_a_first_step_that_is_logged_is_no_interval(every):
+    """`logging_first_step`: behind 1 comes the interval, and the last dict has no bar behind it."""
+    text = "".join(
+        bar(step, 300) + (told(step) if step == 1 or (step and step % every == 0) else "") for step in range(301)
+    )
+
+    assert [step for step, _ in losses(read(text))] == sorted({1, *range(every, 301, every)})
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        "Epoch 1 loss: 2.{step:03d}",
+        "Step {step} Loss 2.{step:03d}",
+        "Epoch [1/3] Train Loss: 2.{step:03d}",
+        "epoch=1, loss=2.{step:03d}",
+        "loss: 2.{step:03d}",
+    ],
+)
+def test_a_loss_in_front_of_a_bar_is_told(described):
+    """As scripts set a bar's description."""
+    text = "".join(
+        f"\r{described.format(step=step)}:  {step}%|█ | {step}/100 [00:10<01:00,  1.2s/it]" for step in range(1, 81)
+    )
+
+    assert losses(read(text)) == [(step, pytest.approx(2 + step / 1000)) for step in range(1, 81)]
+
+
+@pytest.mark.parametrize("described", ["Val loss: 2.{step:03d}", "Epoch 1 best loss: 2.{step:03d}", "test loss: 2.1"])
+def test_another_loss_in_front_of_a_bar_is_none(described):
+    """Of an evaluation, or the best so far."""
+    text = "".join(
+        f"\r{described.format(step=step)}:  {step}%|█ | {step}/100 [00:10<01:00,  1.2s/it]" for step in range(1, 81)
+    )
+
+    assert losses(read(text)) == []
+
+
+def test_what_a_model_wrote_into_a_table_is_no_metric():
+    """TRL prints its completions in frames."""
+    frame = "╭──── Step 3 ────╮\n│ in step 3 the loss: 5.0 │ is it so │ 1.20 │\n╰───╯\n"
+    text = "".join(bar(step, 100) + "\n" + frame + told(step)[1:] for step in range(1, 41))
+
+    assert [step for step, _ in losses(read(text))] == list(range(1, 41))
+
+
+def test_torchtitans_validation_is_kept_apart():
+    """Its line looks like that of a step."""
+    head = "[titan] 2025-10-30 14:32:58,897 - root - INFO - "
+    seen = read(
+        f"{head}step: 10  loss:  3.1661  grad_norm:  3.6855  memory:  2.47GiB(3.12%)  tps: 3,502\n"
+        f"{head}validate step: 10  loss:  3.2000  memory:  2.47GiB(3.12%)  tps: 3,502\n"
+    )
+
+    assert losses(seen) == [(10, 3.1661)]
+    assert eval_losses(seen) == [(10, 3.2)]
