@@ -2,7 +2,7 @@
 
 from diagnosis.errors import Mistake
 from handlers.command import Asked, Desk
-from handlers.find_run import find_run
+from handlers.find_run import MOST_NAMED, WhichRun, find_run
 from handlers.kept import Kept, kept_of
 
 
@@ -39,7 +39,7 @@ async def find_incident(desk: Desk, asked: Asked, run: str | None) -> Kept:
     """
     if not run and (found := await get_incident(desk, asked.thread_incident)) is not None:
         return found
-    wanted = await find_run(desk, asked, run)
+    wanted = await find_run(desk, asked, run or await _troubled(desk, asked))
     opened = [
         kept for fields in (await desk.registry.incidents.open_of(wanted.name)).values() if (kept := kept_of(fields))
     ]
@@ -50,3 +50,24 @@ async def find_incident(desk: Desk, asked: Asked, run: str | None) -> Kept:
     raise WhichIncident(
         f"{len(opened)} incidents of `{wanted.name}` are open: mention me in the thread of the one you mean."
     )
+
+
+async def _troubled(desk: Desk, asked: Asked) -> str | None:
+    """The only run of which something is open, where none was named; None: the thread tells which.
+
+    Raises:
+        WhichIncident: Nothing is open.
+        WhichRun: Of several runs; those whose incident is newest are named.
+    """
+    if asked.thread_run is not None:
+        return None
+    opened = [
+        kept.incident for fields in (await desk.registry.incidents.all_open()).values() if (kept := kept_of(fields))
+    ]
+    opened.sort(key=lambda incident: -incident.opened_at)
+    runs = tuple(dict.fromkeys(incident.run for incident in opened))
+    if not runs:
+        raise WhichIncident("Nothing is open.")
+    if len(runs) > 1:
+        raise WhichRun(runs[:MOST_NAMED], max(0, len(runs) - MOST_NAMED))
+    return runs[0]

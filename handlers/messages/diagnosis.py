@@ -26,8 +26,8 @@ def diagnosis_answer(answer: Mapping[str, Any], left_out: Sequence[str] = ()) ->
         label = say("From the log, `{place}`:", place=f"{evidence.get('file')}{line}")
         parts += [context(label), fence(fit(visible(str(evidence["text"])), 280))]
     parts += [
-        _list("Because", said.get("because"), MOST_REASONS),
-        _list("Next", said.get("next"), MOST_STEPS),
+        _list(say("*Because*"), said.get("because"), MOST_REASONS),
+        _list(say("*Next*"), said.get("next"), MOST_STEPS),
         _changes(answer),
         _findings(answer) if is_fine else None,
         context(join([_numbers(answer), _read(answer), _left_out(left_out)], " · ")),
@@ -81,19 +81,19 @@ def _where(said: Mapping[str, Any]) -> Phrase:
     return say(" · {node}", node=node) if node else NOTHING
 
 
-def _list(title: str, items: Any, most: int) -> Block | None:
+def _list(title: Phrase, items: Any, most: int) -> Block | None:
     kept = [say("• {text}", text=with_code(fit(str(item), LONGEST_LINE))) for item in (items or ())[:most]]
-    return lines([say("*{title}*", title=say(title)), *kept]) if kept else None
+    return lines([title, *kept]) if kept else None
 
 
 def _changes(answer: Mapping[str, Any]) -> Block | None:
     changed = [one.get("line") or one.get("text") for one in answer.get("changes") or ()]
-    return _list("What changed around it", [one for one in changed if one], MOST_STEPS)
+    return _list(say("*What changed around it*"), [one for one in changed if one], MOST_STEPS)
 
 
 def _findings(answer: Mapping[str, Any]) -> Block | None:
     found = [one for one in answer.get("findings") or () if one.get("severity") != "info"]
-    return _list("Findings", [one.get("text", "") for one in found], MOST_FINDINGS)
+    return _list(say("*Findings*"), [one.get("text", "") for one in found], MOST_FINDINGS)
 
 
 def _numbers(answer: Mapping[str, Any]) -> Phrase:

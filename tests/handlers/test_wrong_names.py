@@ -4,7 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from diagnosis.findings import Finding, Severity
+from diagnosis.incidents import Tracker
+from diagnosis.observations import Origin
 from handlers.arguments import TooManyNames, WrongWords, read_arguments
+from handlers.find_incident import WhichIncident, find_incident
 from handlers.find_run import NoSuchRun, WhichRun, find_run, what_is_meant
 from handlers.loss import COMMAND, read_words
 from handlers.messages.mistakes import explain
@@ -73,3 +77,50 @@ def test_the_list_of_runs_sends_one_name_to_its_own_commands(desk):
 def test_a_bare_state_is_the_one_that_is_wanted(desk, typed):
     """As people type it."""
     assert _read_words(desk, typed).options["state"].lower() == "crashed"
+
+
+@pytest.fixture
+def opens(registry):
+    """Incidents of these runs, as the announcer keeps them."""
+
+    async def begin(*runs, is_open=True):
+        for number, run in enumerate(runs):
+            await registry.runs.see(run)
+            found = Finding("nonfinite_loss", Severity.CRITICAL, Origin(run, "n1", 0), "loss is NaN")
+            (said,) = Tracker().receive(f"e/{run}", found, 1_000.0 + number)
+            fields = {"incident": said.incident, "channel": "C1", "ts": "1.0"}
+            await registry.incidents.save(said.incident.id, run, fields, is_open=is_open)
+
+    return begin
+
+
+NO_THREAD = SimpleNamespace(thread_run=None, thread_incident=None)
+
+
+async def test_without_a_name_the_only_open_incident_is_meant(desk, registry, opens):
+    """However many runs there are: `/runwatch take` at night."""
+    await opens("run42")
+    for quiet in ("a", "b", "c"):
+        await registry.runs.see(quiet)
+
+    assert (await find_incident(desk, NO_THREAD, None)).incident.run == "run42"
+
+
+async def test_without_a_name_only_runs_in_trouble_are_offered(desk, registry, opens):
+    """The newest trouble first; who is well cannot be meant."""
+    await opens("old", "new")
+    await registry.runs.see("healthy")
+
+    with pytest.raises(WhichRun) as which:
+        await find_incident(desk, NO_THREAD, None)
+
+    assert which.value.known == ("new", "old")
+
+
+async def test_without_anything_open_there_is_nothing_to_name(desk, registry):
+    """Said as it is."""
+    await registry.runs.see("healthy")
+    await registry.runs.see("other")
+
+    with pytest.raises(WhichIncident, match="Nothing is open"):
+        await find_incident(desk, NO_THREAD, None)

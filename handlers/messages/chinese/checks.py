@@ -136,6 +136,7 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "`{text}` is no time: `15m`, `1h` or `2d`": "`{text}` 不是时间： `15m` 、 `1h` 或 `2d`",
         "A mute ends after a week at the latest, so that nothing is forgotten: `7d`": ("静音最长一周，以免遗忘： `7d`"),
         "Which node? `/runwatch unmute node node17`": "哪个节点？ `/runwatch unmute node node17`",
+        "Nothing is open": "没有未解决的事件",
         "Nothing is open of `{run}`": "`{run}` 没有未解决的事件",
         "{n} incidents of `{run}` are open: mention me in the thread of the one you mean": (
             "`{run}` 有 {n} 个未解决的事件：请在对应的消息串里提及我"

@@ -93,6 +93,7 @@ INCIDENTS: Mapping[str, str] = MappingProxyType(
         "Stall?": "是否停滞？",
         "Previous": "上一页",
         "Next": "下一页",
+        "*Next*": "*下一步*",
         "Sort": "排序",
         # Lines in the thread.
         "Also: *{what}*{place}.": "另外： *{what}* {place}。",
@@ -233,7 +234,8 @@ INCIDENTS: Mapping[str, str] = MappingProxyType(
         "confidence: {level}": "把握：{level}",
         "first bad step {step}": "第一个异常步 {step}",
         "What changed around it": "前后有哪些变化",
-        "Because": "依据",
-        "Findings": "发现",
+        "*What changed around it*": "*前后有哪些变化*",
+        "*Because*": "*依据*",
+        "*Findings*": "*发现*",
     }
 )

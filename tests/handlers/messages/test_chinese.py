@@ -123,6 +123,15 @@ def test_an_answer_about_a_log_is_chinese(name, tmp_path):
     assert [text for text in told if english_in(text)] == []
 
 
+def test_what_to_do_next_is_no_next_page():
+    """One English word, two in Chinese."""
+    with speaking("zh"):
+        said = str(diagnosis_answer({"diagnosis": {"category": "gpu_oom", "next": ["Press Snapshot."]}}).blocks)
+
+    assert "*下一步*" in said
+    assert "下一页" not in said
+
+
 @pytest.mark.parametrize(
     ("english", "chinese"),
     [
