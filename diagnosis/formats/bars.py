@@ -239,6 +239,7 @@ class Bars:
         held = self.pending
         is_next = self._is_next_lap(bar)
         if held is not None and held.n == bar.n and held.total == bar.total and not is_next:
+            bar.values["lap"] = held.values["lap"]
             self.pending = bar
             return []
         finished = self.release()

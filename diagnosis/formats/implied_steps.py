@@ -105,6 +105,8 @@ class ImpliedSteps:
         interval = self.interval
         if interval is not None and (self._told or self._last is not None):
             first = (self._last or 0) + interval
+            if len(self.waiting) == 1 and not self._is_burst and self.bar is not None and self.bar > first:
+                first += (self.bar - first) // interval * interval  # the rows between them were lost
             steps = [first + interval * place for place in range(len(self.waiting))]
             yield from self._give(self.waiting, steps)
             return

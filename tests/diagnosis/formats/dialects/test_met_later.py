@@ -209,6 +209,30 @@ def test_a_first_step_that_is_logged_is_no_interval(every):
     assert [step for step, _ in losses(read(text))] == sorted({1, *range(every, 301, every)})
 
 
+@pytest.mark.parametrize("redraws", [1, 2])
+@pytest.mark.parametrize("head", ["Epoch {epoch}/3\n", ""])
+@pytest.mark.parametrize("ahead", ["{step:4d}/60 [====>...] - ETA: 1s - loss: {loss} - accuracy: 0.5", "{bar}"])
+def test_an_epoch_goes_on_where_the_one_before_ended_however_often_its_last_bar_is_drawn(ahead, head, redraws):
+    """Keras and tqdm draw the full bar again when an epoch is over."""
+    text = ""
+    for epoch in range(3):
+        text += head.format(epoch=epoch + 1)
+        for step in [*range(1, 61), *[60] * (redraws - 1)]:
+            loss = f"{3 - epoch - step / 100:.2f}"
+            tqdm = f"{step * 100 // 60}%|█▏   | {step}/60 [00:10<00:10,  1.20it/s, loss={loss}]"
+            text += "\r" + ahead.format(step=step, loss=loss, bar=tqdm)
+        text += "\n"
+
+    assert [step for step, _ in losses(read(text))] == list(range(1, 181))
+
+
+def test_a_last_row_behind_lost_ones_has_the_step_of_its_bar():
+    """A tracker's copy of the screen loses rows under bars."""
+    text = "".join(bar(step, 60)[1:] + (told(step) if step not in (40, 58, 59) else "\n") for step in range(1, 61))
+
+    assert [step for step, _ in losses(read(text))] == [step for step in range(1, 61) if step not in (40, 58, 59)]
+
+
 @pytest.mark.parametrize(
     "described",
     [
