@@ -13,6 +13,8 @@ _RANK = re.compile(
     r"\[[Rr][Aa][Nn][Kk][ :_=-]?(\d{1,6})(?:/\d+)?\]|(?<![\w-])[Rr]ank[:=] ?(\d{1,6})(?![\w.])"
     r"|\.py:\d+\] \((\d{1,6})/\d{1,6}\) |(?<![\w-])rank(\d{1,6})\[\d{1,10}\]\["
 )
+_ADAPTER = re.compile(r"(?i)lora|\balpha\b")
+"""A line about an adapter: the rank in it is that of a matrix."""
 
 
 def rank_in(text: str) -> Token | None:
@@ -20,6 +22,6 @@ def rank_in(text: str) -> Token | None:
     if "ank" not in text and "ANK" not in text and ".py:" not in text:
         return None
     match = _RANK.search(text, 0, _HEAD)
-    if match is None:
+    if match is None or (match.lastindex == 2 and _ADAPTER.search(text, 0, _HEAD) is not None):
         return None
     return Token("rank", *match.span(match.lastindex or 0))

@@ -50,6 +50,8 @@ class Cluster:
         self._locals: dict[tuple[str, int], int] = {}
         self._found: dict[str, str | None] = {}
         self._only: str | None = None
+        self._file_nodes = {file.node for file, _ in case.logs() if file.node is not None}
+        """Nodes that the names of logs tell."""
         for file, log in case.read_by_line():
             self._find_labels(file, log)
         for file, log in case.read_by_line():
@@ -124,7 +126,8 @@ class Cluster:
         for member in self.members.values():
             if member.local_rank == local_rank and node is not None and is_same_node(self._real(member.node), node):
                 return member.rank
-        return local_rank if self.is_one_node() and (local_rank in self.members or not self.members) else None
+        is_one_node = self.is_one_node() and len(self._file_nodes) <= 1
+        return local_rank if is_one_node and (local_rank in self.members or not self.members) else None
 
     def by_pid(self, pid: int, node: str | None = None) -> int | None:
         """The rank of a process, where its launcher or its own lines told the pid."""

@@ -55,13 +55,13 @@ def gather(case: Case, cluster: Cluster, timeline: Timeline) -> Hang:
         *waiting.hints(waits, case, cluster),
         *moments.process_hints(case, cluster),
         *moments.minority_hints(case, cluster),
-        *moments.stack_hints(case, cluster),
         *moments.recorder_hints(case),
         *ras.hints(case, cluster),
         *gpu_evidence.hints(gpus, cluster),
         *gpu_evidence.snapshot_hints(case, cluster),
-        *lines.hints(case),
     ]
+    looks = [*moments.stack_hints(case, cluster), *lines.hints(case)]
+    hints += [hint for hint in looks if not hint.ranks or not waits.joined.issuperset(hint.ranks)]
     everybody = moments.is_everybody_elsewhere(case, cluster)
     return Hang(case, cluster, timeline, waits, gpus, hints, everybody, _interrupted(case, timeline))
 

@@ -79,6 +79,13 @@ class Waits:
         return min((wait.given_up for wait in self.timeouts if wait.given_up is not None), default=None)
 
     @property
+    def joined(self) -> frozenset[int]:
+        """Ranks that timed out in the very call in which most did: they came, so nobody waited for them."""
+        told = {wait.rank: wait.sequence for wait in self.timeouts if wait.rank is not None}
+        (common, count), *_ = Counter(told.values()).most_common(1) or [(None, 0)]
+        return frozenset(rank for rank, sequence in told.items() if sequence == common) if count > 1 else frozenset()
+
+    @property
     def is_established(self) -> bool:
         """True when somebody timed out."""
         return bool(self.timeouts) or bool(self.waiting)

@@ -1,14 +1,20 @@
 """Evidence that looks as if it named a rank, and what a careful person says of it."""
 
+import json
+
 from tests.diagnosis.root_cause.build import (
+    WAITING,
     Story,
     agent,
     clock,
     closing,
+    counters,
     glog,
     gpu_csv,
+    kernel,
     megatron,
     plain,
+    pyspy,
     timeout,
     traceback,
 )
@@ -29,6 +35,44 @@ def _without_work(table: str, gpu: int) -> str:
     """The same table with one GPU idle and empty in every row."""
     rows = [line.split(",") for line in table.splitlines()]
     return "\n".join(",".join([*row[:2], "0", "4"] if row[1] == str(gpu) else row) for row in rows) + "\n"
+
+
+_GPU = [
+    "synchronize (torch/cuda/__init__.py:1040)",
+    "clip (train.py:140)",
+    "train (train.py:211)",
+    "<module> (train.py:300)",
+]
+
+
+def _aborted(*ranks: int) -> str:
+    return "".join(
+        f"[{place}]:\n  time      : 2026-03-14_09:00:51\n  host      : h\n  rank      : {rank} (local_rank: {rank})\n  exitcode  : -6 (pid: "
+        f"{900 + rank})\n  error_file: <N/A>\n  traceback : Signal 6 (SIGABRT) received by PID {900 + rank}\n"
+        for place, rank in enumerate(ranks, 1)
+    )
+
+
+def _dump(rank: int) -> str:
+    """A flight-recorder dump: ranks 0 and 1 in one group, 2 and 3 in another, each at its own number."""
+    group, last = str(1 + rank // 2), 100 if rank < 2 else 90
+    entries = [
+        {
+            "record_id": number,
+            "process_group": [group, "tp"],
+            "collective_seq_id": number,
+            "profiling_name": "nccl:all_reduce",
+            "input_sizes": [[1024]],
+            "state": "scheduled" if number == last else "completed",
+            "retired": number < last,
+            "time_created_ns": 1_773_478_800_000_000_000 + number * 1_000_000_000,
+            "frames": [],
+        }
+        for number in range(last - 5, last + 1)
+    ]
+    status = {group: {"last_enqueued_collective": last, "last_completed_collective": last - 1}}
+    config = {group: {"name": group, "desc": "tp", "ranks": str([rank // 2 * 2, rank // 2 * 2 + 1])}}
+    return json.dumps({"version": "2.10", "pg_config": config, "pg_status": status, "entries": entries})
 
 
 NAMES = (
@@ -209,5 +253,103 @@ NAMES = (
         "checkpoint_failure",
         rank=0,
         step=(20, 21),
+    ),
+    Story(
+        "all wait, some for their GPU and some in the call",
+        {
+            "train.log": plain(1, 20) + "".join(timeout(r, 9, at=700) for r in range(4)),
+            **{
+                f"pyspy_rank{r}.txt": pyspy(10 + r, WAITING if r != 2 else _GPU, rank=r, state="active")
+                for r in range(4)
+            },
+        },
+        "collective_hang",
+        step=(21, 21),
+    ),
+    Story(
+        "a rank whose output is held back told fewer steps, and timed out in the same call",
+        {**{f"rank{r}.log": plain(1, 30 if r == 3 else 40, rank=r) + timeout(r, 77, at=700) for r in range(4)}},
+        "collective_hang",
+        step=(41, 41),
+    ),
+    Story(
+        "torchrun's folders of two nodes tell a local rank, and no rank",
+        {
+            "node0/attempt_0/3/stderr.log": "INFO starting\n",
+            "node1/attempt_0/3/stderr.log": traceback(OOM),
+            "node0/attempt_0/0/stdout.log": megatron(1, 20),
+        },
+        "gpu_oom",
+    ),
+    Story(
+        "a LoRA rank is no rank",
+        {
+            "train.log": "INFO: LoRA config: rank=64 alpha=128\nlora rank: 64, dropout: 0.1\n"
+            + plain(1, 20)
+            + traceback("ValueError: LoRA rank=64 is greater than max_lora_rank: 16")
+        },
+        "rank_crash",
+        step=(21, 21),
+    ),
+    Story(
+        "a LoRA rank stands in the line of the error",
+        {
+            "train.log": plain(1, 20)
+            + "2026-03-14 09:00:45,100 ERROR lora rank: 8 target q_proj failed: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+        },
+        "gpu_oom",
+        step=(21, 21),
+    ),
+    Story(
+        "one rank's segmentation fault beside the aborts of all others",
+        {"train.log": four(1, 20) + agent(-11, 2, 902, rank=2, host="h", at=50, others=_aborted(0, 1, 3))},
+        "rank_crash",
+        rank=2,
+        node="h",
+        step=(21, 21),
+    ),
+    Story(
+        "an error that a rank's caller logged, and all wait for it",
+        {
+            "all.log": four(1, 20)
+            + f"{clock(45)},100 ERROR [rank1] evaluation failed: ValueError: could not convert string to float: 'n/a'\n"
+            + "".join(timeout(r, 77, at=700) for r in (0, 2, 3))
+        },
+        "collective_hang",
+        rank=1,
+        step=(20, 21),
+        also=("rank_crash",),
+    ),
+    Story(
+        "flight recorder: two groups of two, each pair alike",
+        {
+            "train.log": plain(1, 20) + "".join(timeout(r, 100 if r < 2 else 90, at=700) for r in range(4)),
+            **{f"nccl_trace_rank_{r}": _dump(r) for r in range(4)},
+        },
+        "collective_hang",
+        step=(21, 21),
+    ),
+    Story(
+        "the kernel ends a helper of nobody's rank beside a hang",
+        {
+            "all.log": four(1, 20)
+            + "".join(timeout(r, 77, at=700) + counters(r, 77, 77, 76, at=700) for r in range(4)),
+            "h.dmesg.log": kernel(
+                41, "h", "Out of memory: Killed process 999 (wandb-service) total-vm:90kB, anon-rss:60kB"
+            ),
+        },
+        "collective_hang",
+        step=(21, 21),
+        also=("host_oom",),
+    ),
+    Story(
+        "the last rank prints the metrics, and an error without a tag stands in its node's log",
+        {
+            "node0.log": "INFO loading\n" * 3,
+            "node1.log": "".join(f"[default7]:{line}\n" for line in megatron(1, 20).splitlines()) + traceback(OOM),
+        },
+        "gpu_oom",
+        node="node1",
+        step=(21, 21),
     ),
 )
