@@ -1,11 +1,12 @@
 """The answer to /stall: one sentence, then a table of what differs, evidence, and what to do."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from diagnosis import wording
 from diagnosis.findings import Severity
 from diagnosis.incidents import Incident
-from diagnosis.next_steps import SAVE
+from diagnosis.next_steps import SAVE, next_steps
 from diagnosis.observations import Phase
 from diagnosis.stall import Outcome
 from handlers.messages.blocks import Message, context, evidence, lines, message, table
@@ -127,9 +128,9 @@ def _gpus(picture: Picture) -> Phrase:
 
 def _next(picture: Picture, known: Incident | None, state: str) -> list[Phrase]:
     said = picture.diagnosis
-    if said is not None and known is not None and known.trouble == said.category:
-        own = steps_of(known, RunFacts(state=state))
-        return [say("• {step}", step=with_code(step)) for step in own if step != SAVE]
+    told = _told_there(said.category, known, state) if said is not None and known is not None else ()
+    if told:
+        return [say("• {step}", step=with_code(step)) for step in told if step != SAVE]
     if said is not None and said.next:
         return [say("• {step}", step=with_code(step)) for step in steps(said)]
     if picture.outcome is Outcome.RUN_DOWN:
@@ -139,6 +140,14 @@ def _next(picture: Picture, known: Incident | None, state: str) -> list[Phrase]:
     if picture.outcome is Outcome.WATCHER_SILENT:
         return [say("• Check that the watchers run on its nodes and reach Redis.")]
     return []
+
+
+def _told_there(category: str, known: Incident, state: str) -> Sequence[str]:
+    """What the thread says is to be done about the same trouble, whether it heads it or stands beside."""
+    if known.trouble == category:
+        return steps_of(known, RunFacts(state=state))
+    beside = known.beside.get(category)
+    return next_steps(beside, is_down=state in DEAD) if beside is not None else ()
 
 
 def _nodes(answered: int, asked: int) -> Phrase:

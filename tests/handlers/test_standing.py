@@ -198,10 +198,13 @@ def test_what_could_not_be_looked_at_is_listed():
     assert found.blind == ("n2: its watcher was last heard 240 s ago", "n3: no NVIDIA driver here")
 
 
+@pytest.mark.parametrize("begins", [(), ("nonfinite_loss",)])
 @pytest.mark.parametrize(("category", "is_same"), [(Category.RANK_CRASH, True), (Category.GPU_OOM, False)])
-def test_an_answer_and_the_root_it_points_to_say_the_same_is_to_be_done(category, is_same):
+def test_an_answer_and_the_root_it_points_to_say_the_same_is_to_be_done(category, is_same, begins):
     """Where the look at the nodes finds what is known; where it finds something else, its own steps are news."""
     tracker, details = Tracker(), {"more": "the kernel log is here and shows no out-of-memory kill of it"}
+    for kind in begins:
+        tracker.receive(kind, Finding(kind, Severity.CRITICAL, Origin("run42", "n1", 0), "loss is NaN"), NOW)
     killed = Finding("killed", Severity.CRITICAL, Origin("run42", "n1", 1), "a process was killed", details=details)
     tracker.receive("e", killed, NOW)
     (incident,) = tracker.open_of("run42")
