@@ -266,6 +266,8 @@ LOSSES = (
     "running_loss",
     "mlm_loss",
     "nll_loss",
+    "nll",
+    "xent",
     "masked_lm_loss",
     "actor/pg_loss",
     "train/pg_loss",

@@ -15,7 +15,7 @@ _WRAP = r"(?:(?:tensor|Tensor|Array|np\.float\d\d)\()?"
 # A key of more than six words is prose; without the limit, long prose would take time with its square.
 _PAIR = re.compile(
     rf"(?P<key>['\"]?(?:{_WORD}|\|\w+\|)(?:[-'][\w./%#]+|\ {_NO_VALUE}{_WORD}){{0,6}}(?:\ ?\([^()]{{1,30}}\))?['\"]?)"
-    rf"(?P<sep>\ *[:=][\ \t]*+|\ +|\t\ *|(?<=[Ee]poch)(?=\[))"
+    rf"(?P<sep>\ *[:=：][\ \t]*+|\ +|\t\ *|(?<=[Ee]poch)(?=\[))"
     rf"['\"]?{_WRAP}\[*\ *(?P<number>{NUMBER}(?:[KMGT]|k(?![A-Za-z]))?)(?!\d|:\d)"
 )
 _EVALUATION = re.compile(
@@ -29,6 +29,7 @@ _MISLEADING = re.compile(
     r"|distill\w*|router|z|scale|micro|epoch|teacher|world|local|lowest|initial|final|expected|clip\w*)$"
 )
 _SOME_LOSS = re.compile(r"(?:^|[_/.])loss(?:$|[_/.])")
+_CHINESE_STEP = re.compile(r"第 ?(\d{1,12}) ?(?:步|次迭代|个?批次)")
 _LENGTH = re.compile(r" ?/ ?(\d{1,9})(?![\d.]|,\d)")
 """How far the counter goes: the length of an epoch, if it begins again with each."""
 _EPOCH_AND_STEP = re.compile(
@@ -98,6 +99,9 @@ def named_tokens(text: str) -> dict[str, Token]:
         if known is not None and known[0] not in tokens:
             factor = 0.001 if known[0] == "step_seconds" and known[1] == 1 and _IN_MS.match(text, span[1]) else known[1]
             tokens[known[0]] = Token(known[0], *span, factor)
+    ordinal = _CHINESE_STEP.search(text) if "step" not in tokens and not text.isascii() else None
+    if ordinal is not None:
+        tokens["step"] = Token("step", *ordinal.span(1))
     counter = tokens.get("step") or tokens.get("step_in_epoch")
     if "epoch" in tokens and counter is not None:
         length = _LENGTH.match(text, counter.end)

@@ -3,6 +3,7 @@
 import re
 
 from diagnosis.formats.line_format import Found, Token
+from diagnosis.formats.numbers import NUMBER
 from diagnosis.formats.pairs import adversarial, alone, is_evaluation_line, named_tokens, sums_up, wordless_counter
 from diagnosis.observations import StepKind
 
@@ -11,6 +12,12 @@ _REFUSE = re.compile(
     r"|^\s*[\"']?(?:num|max|min|total|warmup)[_ ]"
     r"|^\s*[│┃║╎]"  # what a model wrote, framed by rich
 )
+_LOSS_AT = re.compile(
+    r"(?i)(?<![a-z])(?:loss|cost) (?:at|after|in|for|on) (?:the )?(?:global |training )?"
+    rf"(?:(?:step|iteration|iter|batch|minibatch)s? ?#?(?P<step>\d{{1,12}})|epoch ?#?(?P<epoch>\d{{1,9}}))"
+    rf"(?: ?/ ?\d+)?(?: ?[:=]| is|,| ->)? {{0,8}}(?P<loss>{NUMBER})?"
+)
+"""`Average loss at step 2000 : 4.31` and `Cost after iteration 100: 0.69`: the number behind the word is no loss."""
 _OF = re.compile(r"\s*/\s*(\d+)(?![\d:])")
 _LONG = 8000
 _HEAD = 4096
@@ -30,6 +37,9 @@ class _General:
             text = _head(text)
         if _REFUSE.search(text) is not None:
             return None
+        placed = _LOSS_AT.search(text)
+        if placed is not None:
+            return _loss_at(text, placed)
         tokens = named_tokens(text)
         loss = tokens.get("loss")
         step = tokens.get("step")
@@ -57,6 +67,15 @@ class _General:
         # A loss without anything else may be the mean of an epoch too.
         sums = loss is not None and (is_alone or sums_up(text, loss))
         return Found(tuple(tokens.values()), kind, constants=against, sums_up=sums)
+
+
+def _loss_at(text: str, placed: "re.Match[str]") -> Found | None:
+    """The loss behind the step it was told at; behind an epoch it may be a mean."""
+    if not placed["loss"] or is_evaluation_line(text, placed.start()):
+        return None
+    counter = "step" if placed["step"] else "epoch"
+    tokens = (Token(counter, *placed.span(counter)), Token("loss", *placed.span("loss")))
+    return Found(tokens, "printed" if counter == "step" else "ordinal", sums_up=counter == "epoch")
 
 
 def _head(text: str) -> str:

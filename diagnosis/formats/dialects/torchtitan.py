@@ -20,5 +20,6 @@ FORMATS = (
         },
         refuse=re.compile(r"\bvalidate step:"),
         settle=Without("loss", -1.0),
+        needs=("loss", "grad_norm", "lr", "tokens_per_second_per_gpu"),
     ),
 )

@@ -280,3 +280,40 @@ def test_torchtitans_validation_is_kept_apart():
 
     assert losses(seen) == [(10, 3.1661)]
     assert eval_losses(seen) == [(10, 3.2)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Loss at step {step}: {loss}",
+        "Average loss at step {step} : {loss}",
+        "Minibatch loss at step {step} = {loss}",
+        "Cost after iteration {step}: {loss}",
+        "INFO: training loss at iteration {step}/100: {loss} lr 1e-4",
+        "step: {step} loss: [{loss}] lr: [0.0001]",
+        "第{step}步，损失：{loss}，学习率：1e-4",
+        "step {step} nll {loss} bpb 1.2",
+        "step {step}: xent {loss}, acc 0.5",
+    ],
+)
+def test_the_number_behind_a_step_is_no_loss(line):
+    """Whatever words stand between the loss and its value."""
+    text = "".join(line.format(step=step, loss=f"{3 - step / 100:.2f}") + "\n" for step in range(1, 41))
+
+    assert losses(read(text)) == [(step, pytest.approx(3 - step / 100)) for step in range(1, 41)]
+
+
+@pytest.mark.parametrize("line", ["Loss at epoch {n}: {loss}", "Loss after epoch {n} = {loss}"])
+def test_a_loss_at_an_epoch_is_a_point_where_nothing_else_is(line):
+    """And none below the steps of that epoch."""
+    sums = "".join(line.format(n=n, loss=f"{3 - n / 100:.2f}") + "\n" for n in range(1, 9))
+    steps = "".join(f"step {n} loss 2.5 lr 1e-4\n" for n in range(1, 9))
+
+    assert [loss for _, loss in losses(read(sums))] == [pytest.approx(3 - n / 100) for n in range(1, 9)]
+    assert len(losses(read(steps + sums))) == 8
+
+
+@pytest.mark.parametrize("line", ["Test loss at step {n}: 2.5", "validation loss at step {n}: 2.5", "loss at step {n}"])
+def test_another_loss_at_a_step_is_none(line):
+    """An evaluation's, or one without a value."""
+    assert losses(read("".join(line.format(n=n) + "\n" for n in range(1, 30)))) == []
