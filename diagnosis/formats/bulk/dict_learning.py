@@ -29,7 +29,7 @@ def dict_layout_of(raw: bytes, line: Line, shape: Shape, kind: StepKind) -> Dict
     head = raw[: len(raw) - len(text)]
     if places is None or len(raw) > LONGEST or not raw.isascii() or head + text.encode() != raw:
         return None
-    if line.time is not None or places.time is not None or places.rank is not None:
+    if line.time is not None or places.time is not None or places.rank is not None or b"\0" in raw:
         return None
     numbers = _numbers(text, shape, places)
     if not numbers:
