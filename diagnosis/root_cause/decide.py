@@ -127,10 +127,22 @@ def _explains(kernel: Cause, spoken: Cause) -> bool:
     )
 
 
+def _was_asked_before(cause: Cause) -> bool:
+    """Its job had been asked to stop: what a rank then raises is its farewell."""
+    first = cause.first
+    signals = [item for item in first.log.all_of("agent_got_signal") if item.attempt == first.sighting.attempt]
+    return bool(signals) and all(
+        any(item.order < found.sighting.order for item in signals) and found.log is first.log
+        for found in cause.candidates
+    )
+
+
 def _came_after(cause: Cause, hang: Hang) -> bool:
     """Killed, aborted or raised by a rank that had long been waiting: a consequence of the wait."""
     first = cause.first
     if first.name in killed.LAUNCHERS_WORD and killed.is_asked_for(first):
+        return True
+    if first.name == "python_exception" and _was_asked_before(cause):
         return True
     began = hang.waits.began
     is_late = (

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from diagnosis.case import Case, CaseFile
+from diagnosis.formats.timestamps import Clock
 from diagnosis.log_facts import LogFacts, Sighting
 from diagnosis.observations import Category, Phase, Role
 from diagnosis.root_cause.cluster import Cluster, host_of
@@ -20,6 +21,8 @@ SURVIVED_STEPS = 5
 SAME_MOMENT = 2.0
 """Seconds within which clocks of two nodes cannot order two events."""
 STALE_SECONDS = 86_400.0
+_TALLEST = 80
+"""Lines of a traceback above which a stamp is looked for."""
 _LONG = 400
 """Lines of the longest traceback that Ray prints."""
 DATED = 1e9
@@ -33,6 +36,7 @@ TEARDOWN_TYPES = (
 _ENDS_A_RANK = frozenset({"remote_data_error"})
 _OTHER_RANK = re.compile(r"(?i)\b(?:from|on|by) rank[ =:#]{0,2}(\d{1,6})\b")
 _EXCEPTION = re.compile(r"(?:Error|Exception)\b")
+_CALM = re.compile(r"\b(?:WARN(?:ING)?|INFO|DEBUG|[Ww]arning)\b")
 _OF_LAUNCHERS = frozenset({"wrapper_killed"})
 """Rows whose line a launcher's own traceback ends with."""
 _PIDS_OF_RANKS = frozenset({"segfault"})
@@ -52,6 +56,8 @@ class Candidate:
     rank: int | None
     node: str | None
     tier: Tier
+    stamp_above: float | None = None
+    """Where the line tells no time: that of the nearest line above it that does, whatever it says."""
 
     @property
     def category(self) -> Category:
@@ -66,7 +72,8 @@ class Candidate:
     @property
     def time(self) -> float | None:
         """Its time, or the newest one before it in its file."""
-        return self.sighting.time
+        own = self.sighting.time
+        return own if self.stamp_above is None or (own is not None and own > self.stamp_above) else self.stamp_above
 
 
 @dataclass(slots=True)
@@ -150,7 +157,22 @@ def candidate(sighting: Sighting, file: CaseFile, log: LogFacts, cluster: Cluste
     node = _node_in(sighting) or _node_of_worker(sighting, rank, log) or _node_of(sighting, rank, file, cluster)
     if rank is None and file.path in cluster.task_files and sighting.symptom.origin.rank is not None:
         node = cluster.node_of_task(sighting.symptom.origin.rank) or node
-    return Candidate(sighting, file, log, rank, node, ROWS[sighting.symptom.signature].tier)
+    return Candidate(
+        sighting, file, log, rank, node, ROWS[sighting.symptom.signature].tier, _stamp_above(sighting, file)
+    )
+
+
+def _stamp_above(sighting: Sighting, file: CaseFile) -> float | None:
+    line = sighting.symptom.evidence.line
+    if sighting.symptom.time is not None or sighting.raised is None or line is None:
+        return None
+    clock = Clock()
+    for number in range(line - 1, max(0, line - _TALLEST), -1):
+        text = file.line(number)
+        stamp = clock.find(text) if text is not None else None
+        if stamp is not None and clock.style in {"local", "zoned"}:
+            return stamp[2]
+    return None
 
 
 def _node_of(sighting: Sighting, rank: int | None, file: CaseFile, cluster: Cluster) -> str | None:
@@ -237,7 +259,7 @@ def _is_noise(found: Candidate, timeline: Timeline) -> bool:
     sighting = found.sighting
     if sighting.steps_after >= SURVIVED_STEPS and found.file.kind != "kernel_log":
         return True
-    if sighting.steps_after and not sighting.steps_before and _is_only_mentioned(found):
+    if sighting.steps_after and _is_only_mentioned(found):
         return True
     if sighting.attempt < found.log.attempt and found.log.last_told is not None:
         return True  # a later attempt of the same log went on
@@ -260,9 +282,11 @@ def _is_noise(found: Candidate, timeline: Timeline) -> bool:
 
 
 def _is_only_mentioned(found: Candidate) -> bool:
-    """Before the first step, in the middle of a line that is no exception: settings, a banner, a plan."""
+    """In a line that is no exception: settings before the first step, or a warning, and steps came after it."""
     text = found.sighting.symptom.evidence.text
-    return found.category is Category.GPU_OOM and found.sighting.raised is None and _EXCEPTION.search(text) is None
+    is_calm = not found.sighting.steps_before or _CALM.search(text) is not None
+    is_raised = found.sighting.raised is not None or _EXCEPTION.search(text) is not None
+    return found.category is Category.GPU_OOM and is_calm and not is_raised
 
 
 def _is_of_another_run(found: Candidate, timeline: Timeline) -> bool:

@@ -352,4 +352,36 @@ NAMES = (
         node="node1",
         step=(21, 21),
     ),
+    Story(
+        "a warning about memory, two more steps, then the time limit",
+        {
+            "slurm.out": four(1, 40)
+            + "2026-03-14 09:01:21,100 WARNING [rank3] generation: CUDA out of memory. Tried to allocate 2.00 GiB, falling back to batch size 1\n"
+            + "".join(plain(41, 42, rank=r, begin=84) for r in range(4))
+            + "slurmstepd: error: *** JOB 44 ON n7 CANCELLED AT 2026-03-14T09:02:00 DUE TO TIME LIMIT ***\n"
+        },
+        "preempted",
+        step=(43, 43),
+    ),
+    Story(
+        "the job is asked to stop, and one rank's handler fails",
+        {
+            "all.log": four(1, 40)
+            + "W0314 09:01:25.000000 400 torch/distributed/elastic/agent/server/api.py:704] Received Signals.SIGTERM death signal, shutting down workers\n"
+            + traceback("RuntimeError: cannot save while the loader closes", prefix="[rank3]: ")
+        },
+        "preempted",
+        step=(41, 41),
+    ),
+    Story(
+        "an evaluation printed a traceback that it caught, and the run ended well",
+        {
+            "all.log": plain(1, 40, rank=0)
+            + "[rank0]: evaluating mmlu\n"
+            + traceback("KeyError: 'answer'", prefix="[rank0]: ")
+            + "[rank0]: task mmlu failed, skipped\n"
+            + f"{clock(90)},100 INFO [rank0] Training completed\n"
+        },
+        "none",
+    ),
 )

@@ -10,7 +10,7 @@ from diagnosis.live_case import case_of
 from diagnosis.node_facts import LogAccount, NodeFacts
 from diagnosis.observations import Category, Evidence, Origin, Role, StepSample, Symptom
 from diagnosis.root_cause import diagnose
-from tests.diagnosis.root_cause.build import plain
+from tests.diagnosis.root_cause.build import clock, plain, traceback
 
 GOOD = "".join(f"step {step}/1000 loss {3 - step / 100:.2f} lr 1e-4\n" for step in range(1, 42))
 CRASH = "RuntimeError: CUDA error: an illegal memory access was encountered\n"
@@ -78,3 +78,17 @@ def test_what_is_left_of_an_earlier_run_explains_nothing_of_this_one(tmp_path: P
     said = inspect([tmp_path]).diagnosis
 
     assert (str(said.category), said.culprit_rank) == ("none", None)
+
+
+def test_a_stamp_above_a_traceback_tells_when_it_was(tmp_path: Path):
+    """Its own lines bear no time, and the line above it is no step: the earlier rank is the first."""
+    for rank, second, error in ((0, 90, "RuntimeError: cannot gather metrics"), (2, 45, "TypeError: no number")):
+        (tmp_path / f"rank{rank}.log").write_text(
+            plain(1, 20, rank=rank)
+            + f"{clock(second)},100 ERROR [rank{rank}] the step failed\n"
+            + traceback(error, prefix=f"[rank{rank}]: ")
+        )
+
+    said = inspect([tmp_path]).diagnosis
+
+    assert said.culprit_rank == 2, said.because
