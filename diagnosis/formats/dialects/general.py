@@ -14,7 +14,8 @@ _REFUSE = re.compile(
 )
 _LOSS_AT = re.compile(
     r"(?i)(?<![a-z])(?:loss|cost) (?:at|after|in|for|on) (?:the )?(?:global |training )?"
-    rf"(?:(?:step|iteration|iter|batch|minibatch)s? ?#?(?P<step>\d{{1,12}})|epoch ?#?(?P<epoch>\d{{1,9}}))"
+    r"(?:(?:step|iteration|iter|batch|minibatch)s? ?#?(?P<step>\d{1,3}(?:,\d{3}){1,3}|\d{1,12})|"
+    r"epoch ?#?(?P<epoch>\d{1,9}))"
     rf"(?: ?/ ?\d+)?(?: ?[:=]| is|,| ->)? {{0,8}}(?P<loss>{NUMBER})?"
 )
 """`Average loss at step 2000 : 4.31` and `Cost after iteration 100: 0.69`: the number behind the word is no loss."""
@@ -37,11 +38,11 @@ class _General:
             text = _head(text)
         if _REFUSE.search(text) is not None:
             return None
-        placed = _LOSS_AT.search(text)
-        if placed is not None:
-            return _loss_at(text, placed)
         tokens = named_tokens(text)
         loss = tokens.get("loss")
+        placed = _LOSS_AT.search(text)
+        if placed is not None and (loss is None or placed.start() < loss.start < placed.end()):
+            return _loss_at(text, placed)
         step = tokens.get("step")
         within = tokens.get("step_in_epoch")
         if loss is None and (step is None or not any(name in tokens for name in _SPEED)):

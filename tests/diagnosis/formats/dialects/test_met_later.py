@@ -290,6 +290,7 @@ def test_torchtitans_validation_is_kept_apart():
         "Minibatch loss at step {step} = {loss}",
         "Cost after iteration {step}: {loss}",
         "INFO: training loss at iteration {step}/100: {loss} lr 1e-4",
+        "Loss at step 1,0{step:02}: {loss}",
         "step: {step} loss: [{loss}] lr: [0.0001]",
         "第{step}步，损失：{loss}，学习率：1e-4",
         "step {step} nll {loss} bpb 1.2",
@@ -298,6 +299,24 @@ def test_torchtitans_validation_is_kept_apart():
 )
 def test_the_number_behind_a_step_is_no_loss(line):
     """Whatever words stand between the loss and its value."""
+    text = "".join(line.format(step=step, loss=f"{3 - step / 100:.2f}") + "\n" for step in range(1, 41))
+
+    begin = 1000 if "1,0" in line else 0
+    assert losses(read(text)) == [(begin + step, pytest.approx(3 - step / 100)) for step in range(1, 41)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Training loss for epoch 3 | step: {step} | loss: {loss}",
+        "[INFO] loss for batch 12: step {step} loss {loss} lr 0.0003",
+        "step: {step}, loss: {loss} (best loss at step 1)",
+        "step {step}: train loss {loss}, best loss at step 1 2.99",
+        "iter {step} | loss {loss} | min loss in epoch 2",
+    ],
+)
+def test_a_loss_that_is_told_elsewhere_is_read_beside_such_words(line):
+    """They speak of another step, or of the whole epoch."""
     text = "".join(line.format(step=step, loss=f"{3 - step / 100:.2f}") + "\n" for step in range(1, 41))
 
     assert losses(read(text)) == [(step, pytest.approx(3 - step / 100)) for step in range(1, 41)]
