@@ -14,7 +14,7 @@ ANSWER_SECONDS = 3.0
 MOST_FOLDERS = 64
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  (where data loaders keep their batches)
 
-_asking: dict[Path, threading.Thread] = {}
+_asking: dict[Path, "_Look"] = {}
 """Who asked a file system last: while it gives no answer, nobody asks again."""
 
 
@@ -28,7 +28,8 @@ class Disks:
     def collect(self, scene: Scene, into: Bin) -> Result:
         """Ask each file system by itself: a dead mount is named, and what the others say is saved."""
         checkpoints = candidates_of(scene.pids, scene.logs, scene.run.checkpoints)
-        folders = [*list(dict.fromkeys((*scene.folders, *checkpoints)))[:MOST_FOLDERS], _SHARED_MEMORY]
+        named = list(dict.fromkeys((*scene.folders, *checkpoints)))[:MOST_FOLDERS]
+        folders = list(dict.fromkeys((*named, _SHARED_MEMORY)))
         answers = _ask(folders)
         lines = [answers.get(folder, f"{folder}: does not answer") for folder in folders]
         into.write("disks.txt", "".join(f"{line}\n" for line in lines if line))
@@ -38,27 +39,42 @@ class Disks:
         return Result(Outcome.COLLECTED)
 
 
+class _Look(threading.Thread):
+    """Asks one file system. Snapshots of two runs may wait for the same answer."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(name="disks", daemon=True)
+        self.folder = folder
+        self.said: str | None = None
+        """Empty: there is no such folder."""
+
+    def run(self) -> None:
+        """May never come back."""
+        folder = self.folder
+        try:
+            usage = os.statvfs(folder)
+            is_folder = folder.is_dir()
+        except (FileNotFoundError, NotADirectoryError, ValueError):  # nothing of that name, or none that can be one
+            self.said = ""
+            return
+        except OSError as error:
+            self.said = f"{folder}: {error.strerror}"
+            return
+        total, free = usage.f_blocks * usage.f_frsize, usage.f_bavail * usage.f_frsize
+        share = 100 * free / total if total else 0.0
+        room = f"{free:,} of {total:,} bytes free ({share:.1f} %)"
+        self.said = f"{folder}: {room}, {usage.f_favail:,} of {usage.f_files:,} inodes free" if is_folder else ""
+
+
 def _ask(folders: list[Path]) -> dict[Path, str]:
     """What the file system of each folder says, without those that are silent; empty where there is no such folder."""
-    until = time.monotonic() + ANSWER_SECONDS
-    answers: dict[Path, str] = {}
+    until, looks = time.monotonic() + ANSWER_SECONDS, {}
     for folder in folders:
-        if folder not in _asking or not _asking[folder].is_alive():
-            _asking[folder] = threading.Thread(target=_look, args=(folder, answers), name="disks", daemon=True)
-            _asking[folder].start()
-    for folder in folders:
-        _asking[folder].join(max(0.0, until - time.monotonic()))
-    return dict(answers)
-
-
-def _look(folder: Path, answers: dict[Path, str]) -> None:
-    try:
-        usage = os.statvfs(folder)
-        is_folder = folder.is_dir()
-    except OSError as error:
-        answers[folder] = "" if isinstance(error, FileNotFoundError) else f"{folder}: {error.strerror}"
-        return
-    total, free = usage.f_blocks * usage.f_frsize, usage.f_bavail * usage.f_frsize
-    share = 100 * free / total if total else 0.0
-    room = f"{free:,} of {total:,} bytes free ({share:.1f} %)"
-    answers[folder] = f"{folder}: {room}, {usage.f_favail:,} of {usage.f_files:,} inodes free" if is_folder else ""
+        look = _asking.get(folder)
+        if look is None or not look.is_alive():
+            look = _asking[folder] = _Look(folder)
+            look.start()
+        looks[folder] = look
+    for look in looks.values():
+        look.join(max(0.0, until - time.monotonic()))
+    return {folder: look.said for folder, look in looks.items() if look.said is not None}
