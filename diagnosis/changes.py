@@ -35,6 +35,8 @@ AFTER_STEPS = 20
 MOST = 5
 KEPT = 1024
 RING = 64
+MOST_BEHIND = 16
+"""So many lines in a row may be behind the newest step; if more are, that one was misprinted and does not count."""
 KEPT_SNAPSHOTS = 64
 LR_JUMP = 1.5
 """A schedule moves the learning rate from line to line by less than this factor."""
@@ -100,6 +102,8 @@ class Changes:
         """What a restart changed; its step is the first one printed after it."""
         self._snapshots: dict[tuple[int, int | None], tuple[Change, ...]] = {}
         self._step: int | None = None
+        self._behind = 0
+        """How many of the newest lines in a row were behind it."""
         self._time: float | None = None
 
     @property
@@ -209,7 +213,8 @@ class Changes:
         if self._first_skip is not None:
             self._close_skips(self._first_skip, seen)
         if seen.step is not None:
-            if self._step is not None and seen.step < self._step:
+            self._behind = self._behind + 1 if self._step is not None and seen.step < self._step else 0
+            if 0 < self._behind <= MOST_BEHIND:
                 return  # ranks that share a file print a line or two out of order: told by the newest step already
             if self.checkpoints.is_saving and (self._step is None or seen.step > self._step):
                 self.checkpoints.go_on()

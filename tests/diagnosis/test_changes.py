@@ -122,6 +122,14 @@ def test_lines_of_ranks_that_stand_out_of_order_move_no_change(run, order):
     assert change.step == next(step for step in order if step >= 60)
 
 
+def test_after_one_misprinted_step_changes_are_still_seen(run):
+    """Two lines that ran together tell a step that never was; all steps after it are behind it."""
+    steps = [*range(1, 30), 999_999, *range(30, 60)]
+    run.feed([sample(step, 2.3, lr=1e-4) for step in steps], [sample(60, 2.3, lr=1e-2)], sample(61, NAN, lr=1e-2))
+
+    assert [(change.what, change.step) for change in run.changes.around(61)] == [("learning rate", 60)]
+
+
 def test_a_new_attempt_and_its_environment_come_first(run):
     """Started again with another torch three steps before."""
     run.feed(banner(torch="2.3.0", world_size="8"), course(calm(100)))
