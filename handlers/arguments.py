@@ -47,8 +47,9 @@ class WrongWords(Mistake):
 class TooManyNames(WrongWords):
     """More names than are asked for; together they may be the one that is meant (`run 42`)."""
 
-    def __init__(self, text: str, names: Sequence[str]) -> None:
+    def __init__(self, text: str, names: Sequence[str], options: Mapping[str, str]) -> None:
         self.names = tuple(names)
+        self.options = options
         super().__init__(text)
 
 
@@ -85,7 +86,7 @@ def read_arguments(words: str, options: Sequence[Option] = (), *, most_names: in
     if len(names) > most_names:
         extra = visible(" ".join(names[most_names:]))
         hint = f" {quotes_hint(names)}" if most_names else ""
-        raise TooManyNames(f"One run at a time: I do not know what to do with `{extra}`.{hint}", names)
+        raise TooManyNames(f"One run at a time: I do not know what to do with `{extra}`.{hint}", names, given)
     return Arguments(tuple(names), given)
 
 

@@ -1,13 +1,14 @@
 """Which run a person means: the one named, the thread's own, or the only one there is."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from diagnosis.errors import Mistake
 from handlers.arguments import TooManyNames
 from handlers.command import Asked, Desk
 from handlers.shown_runs import few_as_shown
 from registry import Run, UnknownRun
-from registry.errors import near_names
+from registry.errors import RegistryError, near_names
 
 MOST_NAMED = 5
 MOST_COUNTED = 1000
@@ -72,11 +73,12 @@ async def what_is_meant(desk: Desk, mistake: Mistake) -> Mistake:
     if not isinstance(mistake, TooManyNames):
         return mistake
     whole = dict.fromkeys(between.join(mistake.names) for between in BETWEEN)
-    found = {run.name for run in await desk.registry.runs.many([*whole, *mistake.names])}
-    joined = [name for name in whole if name in found]
-    if not joined or found.issuperset(mistake.names):
-        return mistake
-    return NoSuchRun(" ".join(mistake.names), await _near(desk, joined), ())
+    with suppress(RegistryError):  # what was wrong is said all the same
+        found = {run.name for run in await desk.registry.runs.many([*whole, *mistake.names])}
+        joined = [name for name in whole if name in found]
+        if joined and not found.issuperset(mistake.names):
+            return NoSuchRun(" ".join(mistake.names), await _near(desk, joined), ())
+    return mistake
 
 
 async def _near(desk: Desk, names: Sequence[str]) -> tuple[Run, ...]:

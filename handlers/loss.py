@@ -93,7 +93,7 @@ def read_words(words: str) -> Arguments:
     names = tuple(name for name in given.names if name not in (*ranges, *metrics))
     if len(names) > 1:
         both = f"both on one chart: `{names[0]} --vs {names[1]}`."
-        raise TooManyNames(f"One run at a time; {both} {quotes_hint(names)}", names)
+        raise TooManyNames(f"One run at a time; {both} {quotes_hint(names)}", names, given.options)
     if len(ranges) > 1 or (ranges and given.has("steps")):
         raise WrongWords("One range of steps at a time: `--steps 41000..41300`.")
     if len(metrics) > 1 or (metrics and given.has("metric")):

@@ -37,7 +37,7 @@ def _read_words(desk: Desk, words: str) -> Arguments:
         if others:
             raise
         if one.lower() in STATES:
-            return read_arguments(words.replace(one, f"--state {one}", 1), OPTIONS, most_names=0)
+            return Arguments((), {"state": one, **several.options})
         name = typed(visible(one))
         loss, stall = desk.command("loss"), desk.command("stall")
         raise WrongWords(f"That lists all runs. For one run: `{loss} {name}`, or `{stall} {name}`.") from several

@@ -13,6 +13,7 @@ from handlers.find_run import NoSuchRun, WhichRun, find_run, what_is_meant
 from handlers.loss import COMMAND, read_words
 from handlers.messages.mistakes import explain
 from handlers.runs import _read_words
+from registry.errors import RegistryAway
 
 
 @pytest.fixture
@@ -50,6 +51,19 @@ async def test_words_that_together_are_a_run_are_taken_for_it(desk, registry, re
         assert f"No run `{typed}`. Did you mean `{meant[0]}` (running)" in explain(told, COMMAND, "").text
 
 
+async def test_while_redis_goes_away_what_was_wrong_is_said_all_the_same(desk, registry, monkeypatch):
+    """Nobody can say which run may be meant; that several were typed is known without it."""
+
+    async def away(_names):
+        raise RegistryAway("away")
+
+    monkeypatch.setattr(registry.runs, "many", away)
+    with pytest.raises(TooManyNames) as wrong:
+        read_arguments("run 42")
+
+    assert await what_is_meant(desk, wrong.value) is wrong.value
+
+
 @pytest.mark.parametrize(("count", "more"), [(3, ""), (5, ""), (6, "There is 1 more: `/rw-runs`"), (9, "There are 4")])
 async def test_a_command_without_a_name_says_how_many_more_there_are(desk, registry, count, more):
     """Five are named; nobody thinks that these are all."""
@@ -77,6 +91,20 @@ def test_the_list_of_runs_sends_one_name_to_its_own_commands(desk):
 def test_a_bare_state_is_the_one_that_is_wanted(desk, typed):
     """As people type it."""
     assert _read_words(desk, typed).options["state"].lower() == "crashed"
+
+
+@pytest.mark.parametrize(
+    ("typed", "options"),
+    [
+        ("'crashed'", {"state": "crashed"}),
+        ("--owner crashed crashed", {"owner": "crashed", "state": "crashed"}),
+        ("--label team=crashed-one crashed", {"label": "team=crashed-one", "state": "crashed"}),
+        ("running --state crashed", {"state": "crashed"}),
+    ],
+)
+def test_a_bare_state_leaves_the_other_options_as_they_are(desk, typed, options):
+    """Also where one of them holds the same word; the one with dashes is meant before a bare one."""
+    assert _read_words(desk, typed).options == options
 
 
 @pytest.fixture
