@@ -92,23 +92,10 @@ class Follower:
         fresh = [stream for stream in await self._registry.events.streams() if stream not in self._positions]
         if not fresh:
             return
-        try:
-            self._positions |= await self._registry.ledger.settled_all(fresh)
-        except RegistryAway:
-            # Those whose server is away are asked for again; they hold up no other.
-            found = [await self._settled_in(stream) for stream in fresh]
-            if not self._positions and set(found) == {None}:
-                raise
-            self._positions |= {
-                stream: number for stream, number in zip(fresh, found, strict=True) if number is not None
-            }
-
-    async def _settled_in(self, stream: StreamId) -> int | None:
-        """Up to where all of a stream is settled; None: its server is away."""
-        try:
-            return await self._registry.ledger.settled(stream)
-        except RegistryAway:
-            return None
+        # Those whose server is away are left out and asked for again; they hold up no other.
+        self._positions |= await self._registry.ledger.settled_all(fresh, raising=False)
+        if not self._positions:
+            raise RegistryAway("no server answers that holds findings")
 
     async def _handle(self, event: Event) -> None:
         entry = await self._registry.ledger.begin(event)

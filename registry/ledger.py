@@ -166,16 +166,23 @@ class Ledger:
         """Return the number up to which every finding of a stream is settled."""
         return (await self.settled_all([stream]))[stream]
 
-    async def settled_all(self, streams: Sequence[StreamId]) -> dict[StreamId, int]:
-        """Return the watermark of each of these streams, by ledger, spool and our own memory."""
+    async def settled_all(self, streams: Sequence[StreamId], *, raising: bool = True) -> dict[StreamId, int]:
+        """Return the watermark of each of these streams, by ledger, spool and our own memory.
+
+        With `raising` false, those whose server is away are left out.
+        """
         commands: list[Command] = []
         for stream in streams:
             commands += _watermarks(stream)
-        found = await self._door.many(commands)
-        return {
-            stream: max(_whole(by_ledger), _whole(by_spool), self._memory(stream).watermark)
-            for stream, by_ledger, by_spool in zip(streams, found[::2], found[1::2], strict=True)
-        }
+        found = await self._door.many(commands, raising=raising)
+        marks: dict[StreamId, int] = {}
+        for stream, *said in zip(streams, found[::2], found[1::2], strict=True):
+            failed = next((one for one in said if isinstance(one, Exception)), None)
+            if failed is None:
+                marks[stream] = max(*map(_whole, said), self._memory(stream).watermark)
+            elif not isinstance(failed, RegistryAway):
+                raise failed
+        return marks
 
     async def raise_floor(self, stream: StreamId, number: int) -> None:
         """Say, as the watcher, up to where its spool knows everything to be settled: for a ledger that was lost."""

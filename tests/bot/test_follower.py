@@ -71,17 +71,20 @@ async def test_a_reign_begins_though_one_of_several_servers_is_away(registry, mo
 
 async def test_a_stream_whose_server_is_away_holds_up_no_other(registry, monkeypatch):
     """It is asked for again; only when all are away nothing can be read."""
-    away, settled = {OTHER}, registry.ledger.settled_all
+    away, door = {OTHER}, registry.ledger._door
+    answered = door.many
     for stream in (ONE, OTHER):
         await registry.events.register(stream)
         await registry.events.publish(stream.watcher, stream.epoch, 1, b"x", "key")
 
-    async def settled_all(streams):
-        if away.intersection(streams):
+    async def many(commands, *, raising=True):
+        said = await answered(commands)
+        silent = [any(stream.watcher in command[1] for stream in away) for command in commands]
+        if raising and any(silent):
             raise RegistryAway("away")
-        return await settled(streams)
+        return [RegistryAway("away") if is_silent else one for one, is_silent in zip(said, silent, strict=True)]
 
-    monkeypatch.setattr(registry.ledger, "settled_all", settled_all)
+    monkeypatch.setattr(door, "many", many)
     follower = Follower(registry, None, None)
 
     await follower._find_streams()
