@@ -192,9 +192,7 @@ class RunJudge:
         for key, text in wanted.items():
             watched.pending[key] = watched.pending.get(key, 0) + 1
             is_explained = key[0] not in EXPLAINED or not self._causes.is_asking(run.name)
-            is_sure = watched.pending[key] >= PENDING and (
-                key[0] != Outcome.RUN_DOWN or _has_settled(watched, key, now)
-            )
+            is_sure = watched.pending[key] >= PENDING and _has_settled(watched, key, now)
             if key not in watched.firing and is_sure and is_explained:
                 told = gone_over(text, watched.firing) if key[0] == Outcome.RUN_DOWN else text
                 watched.firing[key] = since(picture, run.attempt)
