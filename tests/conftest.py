@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -28,10 +29,16 @@ settings.load_profile("runwatch")
 
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[Embedded]:
-    """A real server with an append-only file, one for each test process."""
+    """A real server with an append-only file, one for each test process.
+
+    It has run for a moment: what is found in a server's first second is looked for before it is told.
+    """
     home = Path(tempfile.mkdtemp(prefix="rw-"))
     try:
         with Embedded.start(home, binary=TEST_SERVER) as server:
+            with Redis.from_url(server.url) as client:
+                while client.info("server")["uptime_in_seconds"] < 2:
+                    time.sleep(0.05)
             yield server
     finally:
         shutil.rmtree(home, ignore_errors=True)
