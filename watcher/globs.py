@@ -57,7 +57,8 @@ class Globs:
 
     def _expand(self, root: str, rest: str) -> Iterator[str]:
         if not glob.has_magic(rest):
-            if os.path.lexists(os.path.join(root, rest)):
+            path = os.path.join(root, rest)
+            if os.path.lexists(path) and not os.path.isdir(path):
                 yield rest
             return
         for name in glob.iglob(rest, root_dir=root, recursive=True):

@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from watcher.bookmarks import Places
 from watcher.globs import Globs, Match
@@ -264,11 +265,17 @@ class Tail:
 
     def _what_is_wrong(self) -> tuple[str, ...]:
         said = [source.problem for source in self._sources.values() if source.problem]
-        said += [f"no file matches {pattern} yet" for pattern in self._empty]
+        said += [_no_file(pattern) for pattern in self._empty]
         said += [f"{path} does not answer (hung file system?)" for path in sorted(self._left_out)]
         if len(said) > MOST_PROBLEMS:
             said[MOST_PROBLEMS:] = [f"and {len(said) - MOST_PROBLEMS} more files that cannot be read"]
         return tuple(said)
+
+
+def _no_file(pattern: str) -> str:
+    if Path(pattern).is_dir():
+        return f"{pattern} is a folder; name the logs in it, as in '{pattern}/*.log'"
+    return f"no file matches {pattern} yet"
 
 
 def _in_words(path: str, error: OSError | Refused) -> str:

@@ -61,6 +61,13 @@ def test_a_file_that_appears_later_is_read_from_its_start(tmp_path):
     assert steps(follower.lines) == list(range(5))
 
 
+def test_a_folder_in_place_of_a_log_is_named_and_its_pattern_told(tmp_path):
+    """It is no log that is silently empty."""
+    follower = Follower(tmp_path).poll()
+
+    assert follower.batch.problems == (f"{tmp_path} is a folder; name the logs in it, as in '{tmp_path}/*.log'",)
+
+
 def test_renamed_file_is_read_to_its_end(log, writer):
     """What a writer still puts into the renamed file is read beside the new one."""
     follower = Follower(log).poll()
