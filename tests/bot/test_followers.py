@@ -138,6 +138,20 @@ def test_dicts_are_followed_as_single_lines_are(seed, has_bar):
     assert slow == fast
 
 
+@pytest.mark.parametrize("at", [300, 500, 700])
+def test_an_error_is_told_at_the_step_of_the_dicts_above_it(at):
+    """Without the bar these get their steps later than it is read."""
+    dice = random.Random(at)
+    told = [numbers("whole", step, 2 + 5 / (step + 1), dice.random() + 0.5, dice) for step in range(1, 1200)]
+    data = "".join(f"{line}\n" for line in (*told[:at], ODD[3].strip(), *told[at:])).encode()
+
+    slow = followed(data, 1000, in_bulk=False)
+    fast = followed(data, 1000, in_bulk=True)
+
+    assert slow == fast
+    assert f"step={at}, " in str(fast["'facts'"])
+
+
 @pytest.mark.parametrize("seed", [2, 3])
 def test_points_that_say_nothing_are_passed_by(seed, monkeypatch):
     """Else the bulk would be no faster."""

@@ -28,7 +28,15 @@ class FactsTwin:
         rank = of.ranks.get(block.origin.rank)
         if rank is None or rank.last is None or (rank.last.attempt == of.attempt and run.steps[0] < rank.last.step):
             return 0
-        return len(run)
+        return 0 if self._is_told_late(run) else len(run)
+
+    def _is_told_late(self, run: Run) -> bool:
+        """A step whose number was known late moves what was told of the lines below it."""
+        newest = self._of.sightings[-1] if self._of.sightings else None
+        if newest is None or newest.attempt != self._of.attempt:
+            return False
+        below, shown = newest.symptom.evidence, run.sample(0).evidence
+        return below.file == shown.file and (below.line or 0) > (shown.line or 0)
 
     def take(self, run: Run, count: int) -> None:
         """Move past them."""
