@@ -13,6 +13,7 @@ from diagnosis.formats.timestamps import Clock
 from diagnosis.log_facts import LogFacts, Sighting
 from diagnosis.observations import Category, Phase, Role
 from diagnosis.root_cause.cluster import Cluster, host_of
+from diagnosis.root_cause.lines import is_in_a_text
 from diagnosis.root_cause.timeline import Timeline
 from diagnosis.signatures import ROWS, Tier
 
@@ -266,6 +267,8 @@ def _is_noise(found: Candidate, timeline: Timeline) -> bool:
     if found.file.kind == "kernel_log" and _is_stale(sighting.symptom.time, timeline.first_time):
         return True
     if _is_of_another_run(found, timeline) or _went_on_to_the_end(found):
+        return True
+    if is_in_a_text(sighting) or timeline.went_on_without(found.log, found.time, SURVIVED_STEPS):
         return True
     raised = sighting.raised
     if found.name in _OF_LAUNCHERS:

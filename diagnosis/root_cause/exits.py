@@ -26,6 +26,7 @@ _OF_THE_JOB = frozenset({"script_exit", "batch_exit"})
 _GRAVE = frozenset({Category.GPU_OOM, Category.HOST_OOM, Category.GPU_HARDWARE, Category.DISK_FULL})
 """What a script rarely survives, even where steps seem to follow."""
 _ASKED = {0, -signal.SIGTERM, 128 + signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGINT}
+_KILLED = {-signal.SIGKILL, 128 + signal.SIGKILL}
 _ABORTED = {-signal.SIGABRT, 128 + signal.SIGABRT}
 _NAMES = {"Killed": -9, "Segmentation fault": -11, "Terminated": -15, "Bus error": -7, "Aborted": -6}
 
@@ -52,7 +53,9 @@ def launcher_lead(case: Case, cluster: Cluster, timeline: Timeline, waits: Waits
     ends = [
         end
         for end in _ends(case, cluster)
-        if end.code not in _ASKED and not (end.code in _ABORTED and (waits.is_established or waits.falling))
+        if end.code not in _ASKED
+        and not _was_asked_before(end)
+        and not (end.code in _ABORTED and (waits.is_established or waits.falling))
     ]
     first = min(ends, key=lambda end: end.time if end.time is not None else float("inf"), default=None)
     if first is None:
@@ -80,6 +83,14 @@ def launcher_lead(case: Case, cluster: Cluster, timeline: Timeline, waits: Waits
         lead.rank = lead.local_rank = lead.node = None
         lead.suspects, lead.confidence = (), LOW
     return lead
+
+
+def _was_asked_before(end: End) -> bool:
+    """Killed after its job had been asked to stop: it was only slow to leave."""
+    return end.code in _KILLED and any(
+        item.order < end.order and item.attempt == end.log.attempt
+        for item in end.log.all_of("slurm_cancelled", "agent_got_signal", "sigterm_seen")
+    )
 
 
 def _victim(first: End, rank: int | None, waits: Waits) -> Evidence | None:

@@ -76,13 +76,13 @@ def hints(gpus: list[NodeGpus], cluster: Cluster) -> Iterator[Hint]:
         reading = node.reading
         if reading.pattern is Pattern.LOST:
             index = reading.odd[0]
-            ranks = _ranks(reading.odd, node.node, cluster)
+            ranks = _ranks(reading.odd, node, cluster)
             if not ranks and cluster.is_whole_run(len(reading.gpus)):
                 ranks = reading.odd
             evidence = node.evidence(index) if index in node.table.readings else Evidence(node.file.path, None, "")
             yield Hint(ranks, 9, said(evidence, reading.sentence()), evidence, node.node, Category.GPU_HARDWARE)
         elif reading.pattern is Pattern.FEW_IDLE and node.is_frozen:
-            ranks = _ranks(reading.odd, node.node, cluster)
+            ranks = _ranks(reading.odd, node, cluster)
             never = [index for index in reading.odd if _never_worked(node.table, index)]
             if not ranks and never:
                 continue  # more GPUs than ranks: these are nobody's
@@ -134,7 +134,8 @@ def snapshot_hints(case: Case, cluster: Cluster) -> Iterator[Hint]:
         if not idle or len(idle) > len(known) * FEW_SHARE or len(idle) + len(busy) < len(known):
             continue
         node = cluster.node_of_file(file) or idle[0].sample.node or None
-        ranks = {_rank_on(item.sample, node, cluster) for item in idle}
+        is_one_each = _is_one_each(len(known), len(known), node, cluster)
+        ranks = {_rank_on(item.sample, node, cluster, is_one_each=is_one_each) for item in idle}
         evidence = Evidence(file.path, idle[0].line, idle[0].text)
         told = f"{len(busy)} GPUs are busy while {len(idle)} idle at that moment, GPU {idle[0].sample.gpu_index} first"
         named = tuple(sorted(rank for rank in ranks if rank is not None))
@@ -153,15 +154,26 @@ def _looks(case: Case) -> Iterator[tuple[CaseFile, list[Reading]]]:
                 yield file, [rows[-1] for rows in table.readings.values() if rows]
 
 
-def _rank_on(sample: GpuSample, node: str | None, cluster: Cluster) -> int | None:
+def _rank_on(sample: GpuSample, node: str | None, cluster: Cluster, *, is_one_each: bool) -> int | None:
     """By the process on the GPU, or else by its place."""
     by_pid = {cluster.by_pid(pid, node) for pid in sample.pids or ()} - {None}
-    return by_pid.pop() if len(by_pid) == 1 else cluster.by_gpu(sample.gpu_index, node)
+    if len(by_pid) == 1:
+        return by_pid.pop()
+    return cluster.by_gpu(sample.gpu_index, node) if is_one_each else None
 
 
-def _ranks(indices: tuple[int, ...], node: str | None, cluster: Cluster) -> tuple[int, ...]:
-    found = [cluster.by_gpu(index, node) for index in indices]
+def _ranks(indices: tuple[int, ...], node: NodeGpus, cluster: Cluster) -> tuple[int, ...]:
+    worked = [index for index in node.table.readings if not _never_worked(node.table, index)]
+    if not _is_one_each(len(node.table.readings), len(worked), node.node, cluster):
+        return ()
+    found = [cluster.by_gpu(index, node.node) for index in indices]
     return tuple(rank for rank in found if rank is not None)
+
+
+def _is_one_each(gpus: int, worked: int, node: str | None, cluster: Cluster) -> bool:
+    """False where a node has more ranks than GPUs, or far fewer than GPUs that worked: some are another job's."""
+    ranks = len(cluster.ranks_on(node)) if node is not None else len(cluster.ranks)
+    return ranks <= gpus and not (cluster.is_one_node() and cluster.ranks and cluster.size * 3 < worked * 2)
 
 
 def _read(table: GpuTable, node: str | None) -> NodeReading:

@@ -6,16 +6,22 @@ from collections.abc import Iterator
 
 from diagnosis import signatures
 from diagnosis.case import Case, CaseFile
-from diagnosis.log_facts import Told
+from diagnosis.formats.timestamps import Clock
+from diagnosis.log_facts import LogFacts, RankFacts, Sighting, Told
 from diagnosis.observations import Category, Evidence, Origin, PhaseMark
 from diagnosis.root_cause.lead import Hint, few, said, short
 
 MIN_RANKS = 3
 FEW = 1 / 3
+_CALM = re.compile(r"\b(?:INFO|DEBUG)\b")
+_TEXT = re.compile(r"\b(?:prompt|completion|response|instruction|question|answer)s?[\"']? ?[:=] ?[\"']")
 _BAR = "%|"
 
 _TAG = re.compile(r"\[?rank[ =:]?\d+\]?|\[default\d+\]", re.IGNORECASE)
 _DIGITS = re.compile(r"-?\d[\d.,:e+-]*")
+_ASKED = ("slurm_cancelled", "agent_got_signal", "sigterm_seen")
+_OVER = re.compile(r"(?i)\b(?:saved|wrote|written|flushed|uploaded|clipped|took \d+)\b")
+"""What a line tells that is over when it is printed: nobody is stuck in it."""
 _EPOCH_END = re.compile(r"(?i)epoch.{0,40}\b(?:done|finished|complete|end)|data(?:loader)? exhausted|stopiteration")
 
 
@@ -37,13 +43,17 @@ def newest_redraw(file: CaseFile, mark: PhaseMark) -> Evidence:
 def _odd_line(case: Case) -> Iterator[Hint]:
     last: dict[int, Evidence] = {}
     habits: dict[int, set[str]] = defaultdict(set)
+    steps: dict[int, int] = {}
+    stop = _asked_to_stop(case)
     for file, log in case.logs():
         for rank, facts in log.ranks.items():
             number = rank if rank is not None else file.rank
-            if number is None or not facts.newest:
+            if number is None or not facts.newest or is_of_earlier_attempt(facts, log):
                 continue
             whole = facts.newest if file.ends_whole else facts.newest[:-1]
-            plain = [line for line in whole if _is_plain(line)]
+            plain = [line for line in whole if _is_plain(line) and not _is_farewell(line, stop)]
+            if facts.last is not None:
+                steps[number] = max(facts.last.step, steps.get(number, 0))
             if plain:
                 habits[number] |= {_shape(line.text) for line in plain[:-1]}
                 if number not in last or len(file.ranks) == 1:
@@ -61,6 +71,9 @@ def _odd_line(case: Case) -> Iterator[Hint]:
         return  # it never printed what the others print
     if any(shapes[rank] in habits[rank] and shapes[rank] not in usual for rank in odd):
         return  # a line of its own that it prints again and again
+    most_steps = max(steps.values(), default=0)
+    if all(steps.get(rank) == most_steps and _OVER.search(last[rank].text) for rank in odd):
+        return  # it came as far as the others, and told of something that was over
     evidence = last[odd[0]]
     others = next(line for rank, line in last.items() if rank not in odd)
     text = f"the last line of {few(odd)} is “{short(evidence.text, 90)}”"
@@ -72,6 +85,8 @@ def _odd_line(case: Case) -> Iterator[Hint]:
 def _earlier_step(case: Case) -> Iterator[Hint]:
     told: dict[int, Told] = {}
     strides: dict[int, float] = {}
+    cut: dict[int, bool] = {}
+    attempts: dict[int, int] = {}
     for file, log in case.logs():
         for rank, facts in log.ranks.items():
             number = rank if rank is not None else file.rank
@@ -80,15 +95,51 @@ def _earlier_step(case: Case) -> Iterator[Hint]:
                 continue
             strides[number] = max(facts.stride, strides.get(number, 0.0))
             known = told.get(number)
-            told[number] = last if known is None or last.step > known.step else known
+            if known is None or last.step > known.step:
+                told[number], cut[number], attempts[number] = last, not file.ends_whole, log.attempt
     if len(told) < MIN_RANKS:
         return
     most = max(item.step for item in told.values())
     late = tuple(sorted(rank for rank, item in told.items() if item.step + strides[rank] <= most))
+    if any(cut[rank] for rank in late):
+        return  # a file that ends within a line: what came after it is not known
+    if late and max(attempts[rank] for rank in late) < min(attempts[rank] for rank in told if rank not in late):
+        return  # the others were started once more: whether these were, nothing tells
     if late and len(late) <= max(1, len(told) * FEW):
         evidence = told[late[0]].evidence
         text = f"{few(late)} told step {told[late[0]].step} last, the others {most}"
         yield Hint(late, 6, said(evidence, text), evidence)
+
+
+def _asked_to_stop(case: Case) -> float | None:
+    """When somebody first asked the job to stop, where a line tells the time."""
+    asked = [item.symptom.time for _, log in case.read_by_line() for item in log.all_of(*_ASKED)]
+    return min((time for time in asked if time is not None), default=None)
+
+
+def _is_farewell(line: Evidence, stop: float | None) -> bool:
+    stamp = Clock().find(line.text) if stop is not None else None
+    return stamp is not None and stop is not None and stamp[2] >= stop
+
+
+def is_of_earlier_attempt(facts: RankFacts, log: LogFacts) -> bool:
+    """It told steps before the last restart and none since: whether it was started again is not known."""
+    return (
+        facts.last is not None
+        and facts.last.attempt < log.attempt
+        and log.last_told is not None
+        and (log.last_told.attempt == log.attempt)
+    )
+
+
+def is_in_a_text(sighting: Sighting) -> bool:
+    """`INFO sample: {"prompt": "why CUDA out of memory?"}`: what a model is asked, or says, is no error of the run."""
+    line, row = sighting.symptom.evidence, sighting.symptom.signature
+    text = _TEXT.search(line.text) if sighting.raised is None else None
+    before = line.text[: text.start()] if text is not None else ""
+    return _CALM.search(before) is not None and all(
+        seen.signature != row for seen in signatures.match(before, Origin(), line)
+    )
 
 
 def _is_plain(line: Evidence) -> bool:

@@ -59,6 +59,11 @@ class Timeline:
         paces = [log.pace.usual for _, log in self._logs if log.pace.usual is not None]
         return min(paces, default=None)
 
+    def went_on_without(self, log: LogFacts, when: float | None, steps: int) -> bool:
+        """Every other log was started again and told so many steps since: what this one told then is over."""
+        others = [other for other, _ in self.first_times if other is not log]
+        return when is not None and bool(others) and all(_told_since(other, log, when, steps) for other in others)
+
     def step_before(self, sighting: Sighting | None, log: LogFacts | None) -> int | None:
         """The last step that completed before a line: its own file's, or the run's where the file tells none."""
         if sighting is not None and log is not None and sighting.step is not None:
@@ -156,6 +161,13 @@ class Timeline:
                         newest.append(int(found[1]))
                         break
         return max(newest, default=None)
+
+
+def _told_since(other: LogFacts, log: LogFacts, when: float, steps: int) -> bool:
+    last, pace = other.last_told, other.pace.usual
+    if last is None or last.time is None or pace is None or last.attempt != other.attempt:
+        return False
+    return other.attempt > log.attempt and last.time - when > steps * pace
 
 
 def _last_of(passage: Passage, log: LogFacts) -> Told | None:

@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from statistics import median
 
 from diagnosis.case import Case, CaseFile
 from diagnosis.log_facts import LogFacts, Sighting
@@ -11,6 +12,7 @@ from diagnosis.observations import Evidence
 from diagnosis.root_cause.cluster import Cluster
 from diagnosis.root_cause.errors import SURVIVED_STEPS
 from diagnosis.root_cause.lead import Hint, few, said
+from diagnosis.root_cause.lines import is_of_earlier_attempt
 
 TIMEOUTS = ("nccl_watchdog_timeout", "gloo_timeout", "hccl_timeout", "npu_stream_timeout")
 COUNTERS = ("nccl_work_counters", "nccl_dump_signal")
@@ -288,12 +290,20 @@ def _is_cut(waits: Waits, case: Case) -> bool:
 def _would_be_here(rank: int, waits: Waits, case: Case) -> bool:
     """Whether a timeout of this rank would stand in these files: in its own log, or in one where others' stand.
 
-    Where every rank has its own file and this one has none, the file may only not have been copied.
+    Where every rank has its own file, this one's may not have been copied: it has none, one that ends within a line,
+    or fewer than the others (standard error apart). After a restart it may not have been started again.
     """
     told = {evidence.file for evidence in waits.waiting.values()}
+    own = Counter(next(iter(file.ranks)) for file in case.files if len(file.ranks) == 1)
+    usual = median(own[other] for other in waits.waiting) if waits.waiting else 0
+    is_part = own[rank] < usual
+    attempts = min((file.log.attempt for file in case.files if file.path in told and file.log is not None), default=0)
     for file in case.files:
         ranks = set(file.ranks) | ({file.rank} if file.rank is not None else set())
-        is_own = ranks == {rank}
+        if file.log is not None and rank in file.log.ranks and is_of_earlier_attempt(file.log.ranks[rank], file.log):
+            return False
+        is_older = file.log is not None and file.log.last_told is not None and file.log.attempt < attempts
+        is_own = ranks == {rank} and file.ends_whole and not is_part and not is_older
         is_between = len(ranks) > 1 and min(ranks) < rank < max(ranks)
         if is_own or (file.path in told and (rank in ranks or is_between or (file.rank is None and len(told) == 1))):
             return True

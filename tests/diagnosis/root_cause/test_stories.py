@@ -15,6 +15,7 @@ from tests.diagnosis.root_cause.stories_errors import ERRORS
 from tests.diagnosis.root_cause.stories_machines import MACHINES
 from tests.diagnosis.root_cause.stories_more import MORE
 from tests.diagnosis.root_cause.stories_names import NAMES
+from tests.diagnosis.root_cause.stories_partial import PARTIAL
 from tests.diagnosis.root_cause.stories_places import PLACES
 from tests.diagnosis.root_cause.stories_platforms import PLATFORMS
 from tests.diagnosis.root_cause.stories_reports import REPORTS
@@ -35,6 +36,7 @@ STORIES = (
     *NAMES,
     *MACHINES,
     *CALM,
+    *PARTIAL,
 )
 
 
