@@ -294,10 +294,7 @@ def _is_only_mentioned(found: Candidate) -> bool:
 
 def _is_of_another_run(found: Candidate, timeline: Timeline) -> bool:
     """Its log ended more than a day before the first step of another one: what is left of an earlier run."""
-    last = found.log.last_time
-    return found.file.kind != "kernel_log" and any(
-        _is_stale(last, first) for log, first in timeline.first_times if log is not found.log
-    )
+    return found.file.kind != "kernel_log" and _is_stale(found.log.last_time, timeline.newest_beginning)
 
 
 def _went_on_to_the_end(found: Candidate) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 
 from diagnosis.case import Case, CaseFile
 from diagnosis.log_facts import LogFacts, Passage, Sighting, Told
@@ -41,7 +42,12 @@ class Timeline:
         told = [log.first_told.time for _, log in self._logs if log.first_told is not None]
         return min((time for time in told if time is not None), default=None)
 
-    @property
+    @cached_property
+    def newest_beginning(self) -> float | None:
+        """When the log that began last told its first step."""
+        return max((time for _, time in self.first_times), default=None)
+
+    @cached_property
     def first_times(self) -> list[tuple[LogFacts, float]]:
         """When each log told its first step, where it told the time."""
         told = [(log, log.first_told.time) for _, log in self._logs if log.first_told is not None]
