@@ -71,8 +71,8 @@ _NOTHING_MORE = re.compile(
 _COUNTERS = frozenset(("epoch", "ep", "step", "iter", "iteration"))
 _NOT_THE_LOSS = re.compile(
     r"(?:^|[_/.])(?:aux\w*|kl|reg\w*|z|critic|value|vf|cri|moe|\w*balanc\w*|router|entropy|best|lowest|min|max|prev\w*|last"
-    r"|old|target|ema|smooth\w*|mean|avg|of|packet|signal|scale\w*|weight\w*|fn|func\w*|mask|ratio|coef\w*|type|count|num|window|delta|diff)"
-    r"(?:$|[_/.])"
+    r"|old|target|ema|smooth\w*|mean|avg|packet|signal|scale\w*|weight\w*|fn|func\w*|mask|ratio|coef\w*|type|count|num|window|delta|diff)"
+    r"(?:$|[_/.])|[_/.]of$"
 )
 
 

@@ -106,11 +106,13 @@ EXCEPTION = row(
         "queue.Empty",
         "queue.Full",
     ),
-    pattern=r"^\s{0,2}(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{0,60}(?:Error|Exception|Interrupt|Exit|"
+    pattern=r"^\s{0,2}(?![^\n]{0,80}out of memory[^\n]{0,80}\b[Ss]kip(?:ping|ped)\b)"
+    r"(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{0,60}(?:Error|Exception|Interrupt|Exit|"
     r"Exhausted|"
     r"Fault|Failure)|(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{0,60}(?:Timeout|TimeoutExpired|Unsupported)|"
     r"queue\.(?:Empty|Full))(?:: (?P<message>[^\n]{0,300}))?\s{0,4}:?$|"
-    r"^\s{0,2}(?P<type2>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{0,60}(?:Error|Exception|Interrupt)): "
+    r"^\s{0,2}(?![^\n]{0,80}out of memory[^\n]{0,80}\b[Ss]kip(?:ping|ped)\b)"
+    r"(?P<type2>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{0,60}(?:Error|Exception|Interrupt)): "
     r"(?P<message2>[^\n]{1,300})",
     advice="Read the first traceback of that process, and mend what it names.",
     source="NVIDIA nvidia-resiliency-ext TAXONOMY, pytorch/pytorch#17113",

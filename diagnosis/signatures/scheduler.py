@@ -142,7 +142,8 @@ TABLE = (
         pattern=r"\bEvicted\b|The node was low on resource: (?P<resource>[\w-]{1,40})|ephemeral local storage usage "
         r"exceeds|"
         r"The node had condition: \[(?P<condition>\w{1,40})\]|\bPreempted\b(?: by)?|Pod is evicted|"
-        r"TaintManagerEviction|Job was evicted\.|EventType\W{1,6}(?:Preempt|Terminate)\b",
+        r"TaintManagerEviction|Job was evicted\.|"
+        r"EventType\W{1,6}(?:Preempt|Terminate)\b[^\n]{0,200}?\b(?:NotBefore|EventStatus|Resources)\b",
         advice="Write checkpoints and caches to a volume, request ephemeral storage, or raise the priority class.",
         source="kubernetes#91600, operate-first#1352, volcano-sh/volcano, HTCondor",
         example="Warning  Evicted  kubelet  The node was low on resource: ephemeral-storage.",
@@ -234,7 +235,8 @@ TABLE = (
             "TIMEOUT",
         ),
         pattern=r"(?:job|Job|JOB) (?:\S{1,40} )?(?:is|was|has been) preempted|\bPREEMPTED\b|DUE TO TIME LIMIT|"
-        r"JobState=TIMEOUT\b|\|TIMEOUT(?:\||$)|\bTIMEOUT {1,20}\d{1,3}:\d{1,3}\b|"
+        r"JobState=TIMEOUT\b|\|TIMEOUT(?:\||$)|"
+        r"^\s{0,4}\d{1,12}(?:[._+]\S{1,20})?\s[^\n]{0,120}?\bTIMEOUT {1,20}\d{1,3}:\d{1,3}\b|"
         r"\b(?:task|[Nn]ode|[Ii]nstance|VM|TPU|[Pp]od|[Mm]achine|[Ww]orker)\b"
         r"[^\n]{0,60}? (?:was|is being|has been) preempted\b",
         advice="Requeue, and resume from the newest checkpoint.",

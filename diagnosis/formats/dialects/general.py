@@ -10,7 +10,7 @@ from diagnosis.observations import StepKind
 _REFUSE = re.compile(
     r"(?i)\bmicro[_-]?(?:step|batch)?=|(?<![/.\w])summary(?![/.\w])|\bfor example\b|\bargs?\b|config|namespace\("
     r"|^\s*[\"']?(?:num|max|min|total|warmup)[_ ]"
-    r"|^\s*[│┃║╎]"  # what a model wrote, framed by rich
+    r"|^\s*[│┃║╎](?!\s*(?:global_?)?(?:step|iter\w*|epoch)\b)"  # what a model wrote, framed by rich
 )
 _LOSS_AT = re.compile(
     r"(?i)(?<![a-z])(?:loss|cost) (?:at|after|in|for|on) (?:the )?(?:global |training )?"

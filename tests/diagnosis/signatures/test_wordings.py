@@ -195,6 +195,9 @@ def test_an_xid_that_follows_tells_of_the_one_before_it(before, role):
 
 
 INNOCENT = [
+    "NCCL setup TIMEOUT 10:00",
+    "RuntimeError: NPU out of memory. Skipping batch 17",
+    '{"step": 50, "loss": 2.31, "EventType": "Terminate"}',
     "amdgpu 0000:e3:00.0: amdgpu: MEM ECC is active.",
     "amdgpu 0000:e3:00.0: amdgpu: ring gfx uses VM inv eng 0 on hub 0",
     "NPU 3: memory usage 57.55 GiB of 60.96 GiB",

@@ -313,6 +313,8 @@ def test_the_number_behind_a_step_is_no_loss(line):
         "step: {step}, loss: {loss} (best loss at step 1)",
         "step {step}: train loss {loss}, best loss at step 1 2.99",
         "iter {step} | loss {loss} | min loss in epoch 2",
+        "│ step: {step} │ loss: {loss} │",
+        "step {step} sum_of_loss {loss}",
     ],
 )
 def test_a_loss_that_is_told_elsewhere_is_read_beside_such_words(line):
