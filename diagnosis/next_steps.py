@@ -297,6 +297,10 @@ _PLAIN: Final[Mapping[str, tuple[str, ...]]] = {
     "nonfinite_eval": (
         "The training loss is finite, so the weights are probably good: look at the evaluation data for empty labels.",
     ),
+    # Whoever could take a snapshot is the one that is not heard.
+    "watcher_silent": (
+        "See whether the node answers and its watcher runs (`runwatch doctor` there); the job itself may be well.",
+    ),
     "grad_norm_lead": ("Nothing yet: keep an eye on the next steps, and make sure a recent checkpoint is kept.",),
     "slowdown": (
         "`/stall` compares the ranks: look for one slow rank first (GPU clocks and heat, its data, its network).",
@@ -308,6 +312,7 @@ _PLAIN: Final[Mapping[str, tuple[str, ...]]] = {
 _NEEDS_NO_SNAPSHOT: Final = frozenset(
     {
         "preempted",
+        "watcher_silent",
         "loss_spike",
         "loss_spike_reported",
         "grad_norm_lead",
@@ -316,4 +321,4 @@ _NEEDS_NO_SNAPSHOT: Final = frozenset(
         "slowdown_reported",
     }
 )
-"""Nothing of these is lost when somebody looks later."""
+"""Nothing of these is lost when somebody looks later, or nobody is there who could save it."""

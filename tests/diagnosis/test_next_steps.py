@@ -141,3 +141,11 @@ def test_a_lone_sigkill_asks_the_kernel_first():
 
     assert first.startswith("`dmesg -T | grep -i oom` on node17")
     assert rest[-1] == SAVE
+
+
+def test_nobody_is_asked_to_press_what_cannot_be_done_without_a_watcher():
+    """The one that would save the evidence is the one that is not heard."""
+    steps = next_steps(finding("watcher_silent"))
+
+    assert SAVE not in steps
+    assert "its watcher runs" in steps[0]

@@ -8,6 +8,9 @@ STEPS: Mapping[str, str] = MappingProxyType(
         "Press Snapshot: it saves the logs and the state of every node before they are gone": (
             "按“保存现场”：在丢失之前保存每个节点的日志和状态"
         ),
+        "See whether the node answers and its watcher runs ({x} there); the job itself may be well": (
+            "查看节点是否应答、其监视进程是否在运行（在该节点运行 {x}）；作业本身可能正常"
+        ),
         "{x} looks at every node again, now": "{x} 会立即重新查看每个节点",
         # Numbers.
         "Start again from the checkpoint of step {n}": "从第 {n} 步的检查点重新开始",
