@@ -48,7 +48,8 @@ def tell(lost_answers, registry, monitoring, publish, finding):
         async with monitoring():
             for number in range(incidents):
                 await publish(finding(run=f"run{number}"))
-            await settled(registry, incidents, seconds=60 + incidents)
+            # A lost answer and a look that fails take two seconds each time.
+            await settled(registry, incidents, seconds=60 + 3 * incidents)
 
     return told
 
@@ -61,7 +62,7 @@ def by_run(workspace):
     return found
 
 
-@pytest.mark.timeout(120 + 2 * INCIDENTS)
+@pytest.mark.timeout(120 + 4 * INCIDENTS)
 async def test_a_repeat_nobody_could_rule_out_is_marked(workspace, tell):
     """Never silent, never more than once again, never without a word."""
     workspace.faults.always("conversations.history", faults.http_error(503))
