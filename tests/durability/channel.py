@@ -22,6 +22,8 @@ class Channel:
 
     fault_share: float
     chance: random.Random
+    post_seconds: float = 0.0
+    """How long a post takes at least."""
     posts: list[str] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)
     """Name → where it stands first."""
@@ -51,6 +53,7 @@ class Channel:
             return {"ok": True, "found": [self.places[name] for name in request["names"] if name in self.places]}
         if request.get("do") != "post":
             return None
+        await asyncio.sleep(self.post_seconds)
         fault = self.chance.choice(FAULTS) if self.chance.random() < self.fault_share else ""
         if fault:
             self.faults[fault] += 1

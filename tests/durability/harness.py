@@ -47,6 +47,8 @@ class Plan:
     power_cuts: int = 0
     """Times that the machine of a watcher loses its power; needs root."""
     faults: float = 0.25
+    post_seconds: float = 0.0
+    """How long the channel takes for each post; else a quick machine tells everything before the harm comes."""
     store: str = "one"
     """What Redis is made of: see `stores.py`."""
     posts_first: int = 0
@@ -92,7 +94,7 @@ class Story:
         self._plan = plan
         self._home = home
         self._chance = random.Random(plan.seed)
-        self._channel = Channel(plan.faults, random.Random(plan.seed + 1))
+        self._channel = Channel(plan.faults, random.Random(plan.seed + 1), plan.post_seconds)
         self._redis: Store = STORES[plan.store](home, self._chance)
         self._processes: dict[str, asyncio.subprocess.Process] = {}
         self._harm: Counter[str] = Counter()

@@ -176,6 +176,7 @@ STALE = Plan(
     redis_kills=count(1, 20),
     watcher_kills=0,
     faults=0.0,
+    post_seconds=0.005,
     store="stale copy",
     per_second=20.0,
     limit_seconds=HOUR,
