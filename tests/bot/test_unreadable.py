@@ -49,7 +49,7 @@ def tell(lost_answers, registry, monitoring, publish, finding):
             for number in range(incidents):
                 await publish(finding(run=f"run{number}"))
             # A lost answer and a look that fails take two seconds each time.
-            await settled(registry, incidents, seconds=60 + 3 * incidents)
+            await settled(registry, incidents, seconds=60 + count(1, 3) * incidents)
 
     return told
 
@@ -62,7 +62,7 @@ def by_run(workspace):
     return found
 
 
-@pytest.mark.timeout(120 + 4 * INCIDENTS)
+@pytest.mark.timeout(120 + count(2, 4) * INCIDENTS)
 async def test_a_repeat_nobody_could_rule_out_is_marked(workspace, tell):
     """Never silent, never more than once again, never without a word."""
     workspace.faults.always("conversations.history", faults.http_error(503))

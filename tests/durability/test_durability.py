@@ -94,7 +94,9 @@ async def test_a_bot_outlasts_a_redis_that_is_away_for_longer_than_a_call(tmp_pa
 
 
 @asynccontextmanager
-async def accepted_once(home: Path) -> AsyncIterator[tuple[Victim, Channel, Publisher, Callable[[], Awaitable[int]]]]:
+async def accepted_once(
+    home: Path, seconds: float
+) -> AsyncIterator[tuple[Victim, Channel, Publisher, Callable[[], Awaitable[int]]]]:
     """A server, a channel that tells no lies, a watcher whose one finding is in its stream, and how many are settled."""
     channel = Channel(0.0, random.Random(1))
     await channel.open(home / "channel")
@@ -102,7 +104,7 @@ async def accepted_once(home: Path) -> AsyncIterator[tuple[Victim, Channel, Publ
     registry, spool = connect(victim.url, "w0"), Spool(home / "spool")
     publisher = Publisher(registry, "w0", spool)
     publisher.accept(finding(1))
-    assert await publisher.flush(30)
+    assert await publisher.flush(seconds)
     try:
         yield victim, channel, publisher, lambda: registry.ledger.settled(StreamId("w0", spool.epoch))
     finally:
@@ -114,7 +116,7 @@ async def accepted_once(home: Path) -> AsyncIterator[tuple[Victim, Channel, Publ
 @asynccontextmanager
 async def settled_once(home: Path, without: Sequence[str]) -> AsyncIterator[tuple[Victim, Process, Channel, Publisher]]:
     """A bot that has told one finding, and has nothing to do."""
-    async with accepted_once(home) as (victim, channel, publisher, settled):
+    async with accepted_once(home, 30) as (victim, channel, publisher, settled):
         bot = await _bot(victim.url, "bot", home / "channel", *without)
         try:
             while await settled() < 1:
@@ -227,7 +229,7 @@ async def test_a_bot_that_slept_through_a_takeover_does_not_post(tmp_path, witho
 
 async def sleep_through_a_takeover(home: Path, without: Sequence[str]) -> int:
     """How often it was told in the end."""
-    async with accepted_once(home) as (victim, channel, *_):
+    async with accepted_once(home, 10) as (victim, channel, *_):
         sleeper = await _bot(victim.url, "sleeper", home / "channel", "wakefulness", *without)
         while _state(sleeper.pid) != "T":
             await asyncio.sleep(0.02)

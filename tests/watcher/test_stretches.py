@@ -149,11 +149,13 @@ async def watched(texts, sizes, folder):
     await watch.close()
     watch._worker.close()
     files = [f"{folder}/{rank}.log" for rank in range(len(texts))]
+    has_curve = watch.curve.path.exists()
+    assert has_curve or not watch.reporting._waiting
     return {
         "said": [repr(one) for one in told.said],
         "marks": [repr(one) for one in watch.reporting._marks],
         "points": [repr(one) for one in watch.reporting._waiting],
-        "curve": watch.curve.path.read_text() if watch.curve.path.exists() else "",
+        "curve": watch.curve.path.read_text() if has_curve else "",
         "ranks": [repr(one) for one in watch.reporting.progress.all()],
         "facts": repr(watch.reporting.progress.facts),
         "state": (watch.state, watch.attempt, repr(watch.attempts())),
