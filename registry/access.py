@@ -68,7 +68,7 @@ ACCESS: Final[Mapping[str, Access]] = MappingProxyType(
         ),
         "rw:hb:{W}": Access("HSET PEXPIRE", "DEL HGETALL MEMORY|USAGE PTTL", "HGETALL MEMORY|USAGE PTTL"),
         "rw:ev:{W}:EPOCH": Access(
-            "XADD XINFO|STREAM XRANGE",
+            "WATCH XADD XINFO|STREAM XRANGE",
             "DEL MEMORY|USAGE XADD XINFO|STREAM XLEN XRANGE XTRIM",
             "MEMORY|USAGE XINFO|STREAM XLEN",
         ),

@@ -18,11 +18,12 @@ from registry import keys, wire
 from registry.clock import RegistryClock
 from registry.door import Command, Door
 from registry.doubt import Doubt
-from registry.errors import Forgotten, Refused, RegistryAway, RegistryError
+from registry.errors import Forgotten, Overtaken, Refused, RegistryAway, RegistryError
 from registry.keys import StreamId
 
 _REPEATED = "equal or smaller than the target stream top item"
 _NO_STREAM = "no such key"
+_ROUNDS: Final = 8
 LARGEST_STREAM_BYTES: Final = 64 << 20
 """A spool is full at 24 MiB, so no watcher of ours fills a stream as far as this."""
 
@@ -87,25 +88,26 @@ class Events:
         records: Sequence[tuple[int, str, bytes]],
         *,
         resent: bool = False,
-        is_begun: bool = False,
+        after: int = 0,
     ) -> int:
         """Append findings in the order of their numbers, wake the readers, and return how many were new.
 
-        Raises Forgotten, if the stream `is_begun` and Redis does not know it: what stood there goes first.
+        Raises Forgotten, if the stream does not go as far as `after` any more: what stood there goes first, since
+        whoever reads past a number takes it for settled.
         """
         if not records:
             return 0
         mark = ("r", "1") if resent else ()
-        only_there = ("NOMKSTREAM",) if is_begun else ()
         now = f"{await self._clock.estimate():.3f}"
         commands: list[Command] = [
-            ("XADD", keys.events(stream), *only_there, f"{number}-0", "b", body, "k", key, "t", now, *mark)
+            ("XADD", keys.events(stream), f"{number}-0", "b", body, "k", key, "t", now, *mark)
             for number, key, body in records
         ]
         # One transaction: if a full Redis took number 6 but not 5, number 5 could never be appended again.
-        answers = await self._door.together(commands, raising=False)
-        if None in answers:
-            raise Forgotten(f"the stream of {stream.watcher} is gone")
+        if after:
+            answers = await self._append_behind(stream, after, commands)
+        else:
+            answers = await self._door.together(commands, raising=False)
         new = sum(_is_appended(answer) for answer in answers)
         with contextlib.suppress(RegistryError):
             await self._door.call("PUBLISH", keys.WAKE, str(stream))
@@ -223,6 +225,24 @@ class Events:
             else:
                 readable.append(stream)
         return readable
+
+    async def _append_behind(self, stream: StreamId, after: int, commands: Sequence[Command]) -> list[Any]:
+        """Append to a stream that goes as far as `after`, at this very moment."""
+        key = keys.events(stream)
+        for _ in range(_ROUNDS):
+            # Whoever trims the stream meanwhile overtakes us.
+            with contextlib.suppress(Overtaken):
+                try:
+                    async with self._door.watching(key, first=[("XINFO STREAM", key)]) as look:
+                        last = _number(look.first[0]["last-generated-id"])
+                        if last >= after:
+                            return await look.commit(commands, raising=False)
+                except Refused as answer:
+                    if _NO_STREAM not in str(answer):
+                        raise
+                    last = 0
+                raise Forgotten(f"the stream of {stream.watcher} went as far as {after} and ends at {last} now")
+        raise RegistryAway(f"the stream of {stream.watcher} keeps changing under us")
 
     def _note(self, stream: StreamId, answer: Any) -> None:
         # A part of a Cluster that is away comes back by itself.

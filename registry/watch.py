@@ -8,7 +8,7 @@ from typing import Any, Final
 from redis import exceptions as answers
 
 from registry import keys
-from registry.naming import BROKEN, naming
+from registry.naming import BROKEN, name_of, naming
 from registry.server import Command, Server, ask, transact
 
 UNWATCH_SECONDS: Final = 1.0
@@ -45,8 +45,11 @@ class Watch:
                 [answer] = await ask(self._client, self._connection, [command], asking=self._asking)
                 return spoken(answer)
 
-    async def commit(self, commands: Sequence[Command]) -> list[Any]:
-        """Write all of it, or raise `Overtaken` because a watched key changed."""
+    async def commit(self, commands: Sequence[Command], *, raising: bool = True) -> list[Any]:
+        """Write all of it, or raise `Overtaken` because a watched key changed.
+
+        With `raising` false, a command that the server refused while it ran yields its error (one of ours) there.
+        """
         must_share_a_tag(commands)
         with naming(self._limit):
             async with asyncio.timeout(self._limit):
@@ -56,7 +59,9 @@ class Watch:
                     self._is_watching = False
                     raise
                 self._is_watching = False
-                return [spoken(answer) for answer in said]
+                if raising:
+                    return [spoken(answer) for answer in said]
+        return [name_of(one, self._limit) or one if isinstance(one, Exception) else one for one in said]
 
     async def end(self, *, is_sound: bool) -> None:
         """Give the connection back, watching nothing; one that is not sound is closed first."""

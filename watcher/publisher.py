@@ -177,7 +177,7 @@ class Publisher:
                     stream,
                     [(record.number, record.key, record.body) for record in batch],
                     resent=bool(again),
-                    is_begun=way.sent > 0,
+                    after=way.sent,
                 )
             except Forgotten:
                 await self._compare(way)

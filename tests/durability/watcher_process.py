@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from registry import StreamId, connect
+from registry import Registry, StreamId, connect
 from tests.registry.values import finding
 from watcher.publisher import Publisher
 from watcher.spool import Spool
@@ -25,6 +25,16 @@ BOOKMARK_EVERY = 5
 
 class Forgetful(Publisher):
     """A watcher that never looks back at what it sent: the negative control."""
+
+    def __init__(self, registry: Registry, watcher: str, spool: Spool) -> None:
+        super().__init__(registry, watcher, spool)
+        publish = registry.events.publish_all
+
+        async def regardless(*what: Any, after: int, **how: Any) -> int:
+            del after
+            return await publish(*what, **how)
+
+        registry.events.publish_all = regardless  # type: ignore[method-assign]
 
     async def _compare(self, way: Any) -> None:
         await self._registry.events.register(StreamId(self.watcher, way.spool.epoch))

@@ -41,7 +41,7 @@ async def live_as_watcher(registry: Registry, watcher: str = WATCHER, run: str =
     await registry.events.last_number(watcher, EPOCH)
     await registry.ledger.raise_floor(stream, 0)
     assert await registry.events.publish_all(stream, [(n, f"k{n}", wire.encode(finding(n))) for n in (1, 2, 3)]) == 3
-    assert await registry.events.publish_all(stream, [(3, "k3", b"")]) == 0
+    assert await registry.events.publish_all(stream, [(3, "k3", b"")], after=3) == 0
     assert await registry.events.last_number(watcher, EPOCH) == 3
     await registry.events.keys(stream, 1, 3)
     await registry.ledger.settled(stream)

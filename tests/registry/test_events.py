@@ -6,7 +6,7 @@ import os
 import pytest
 from redis import Redis
 
-from registry import Refused, RegistryAway, RegistryFull, StreamId, connect, keys, wire
+from registry import Forgotten, Refused, RegistryAway, RegistryFull, StreamId, connect, keys, wire
 from tests.registry.values import finding
 
 STREAM = StreamId("w1", "e1")
@@ -47,6 +47,33 @@ async def test_reading_goes_on_after_a_number(registry):
     events = await registry.events.read({STREAM: 1, other: 0}, count=2)
 
     assert [(event.stream.watcher, event.number) for event in events] == [("w1", 2), ("w1", 5), ("w2", 1)]
+
+
+@pytest.mark.parametrize(("there", "after"), [([1, 2], 3), ([], 1)])
+async def test_nothing_is_put_behind_a_gap(registry, there, after):
+    """A stream that ends before what its watcher sent has lost something, and that comes first."""
+    await registry.events.publish_all(STREAM, [(n, "", b"x") for n in there])
+
+    with pytest.raises(Forgotten):
+        await registry.events.publish_all(STREAM, [(4, "", b"x")], after=after)
+
+    assert [event.number for event in await registry.events.read({STREAM: 0})] == there
+
+
+async def test_what_is_trimmed_meanwhile_overtakes_nobody_for_long(registry, redis_url):
+    """A bot that settles a lot trims the stream all the time, and the watcher gets through."""
+    client, last = Redis.from_url(redis_url), 20
+    await registry.events.publish_all(STREAM, [(n, "", b"x") for n in range(1, last + 1)])
+
+    async def trim():
+        while True:
+            await asyncio.to_thread(client.xtrim, keys.events(STREAM), maxlen=5)
+            await asyncio.sleep(0.001)
+
+    trimming = asyncio.create_task(trim())
+    for number in range(last + 1, last + 101):
+        assert await registry.events.publish_all(STREAM, [(number, "", b"x")], after=number - 1) == 1
+    trimming.cancel()
 
 
 async def test_a_body_nobody_can_read_is_an_event_still(registry):

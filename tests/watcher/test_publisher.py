@@ -7,6 +7,7 @@ import pytest
 
 from registry import Place, StreamId, connect, keys
 from tests.registry.values import finding
+from tests.servers import Victim
 from watcher import publisher as publisher_module
 from watcher.publisher import Publisher
 from watcher.spool import Spool, SpoolFull
@@ -54,11 +55,18 @@ async def offsets(bot, after=0):
     return [event.verdict.evidence[0].offset for event in events]
 
 
-@pytest.fixture
-async def bot(victim):
-    opened = connect(victim.url, "bot", call_seconds=1)
+@contextlib.asynccontextmanager
+async def reading(url):
+    """A bot's side."""
+    opened = connect(url, "bot", call_seconds=1)
     yield opened
     await opened.aclose()
+
+
+@pytest.fixture
+async def bot(victim):
+    async with reading(victim.url) as opened:
+        yield opened
 
 
 async def test_what_is_accepted_arrives_and_leaves_when_it_is_settled(victim, bot, tmp_path):
@@ -154,6 +162,39 @@ async def test_what_an_emptied_redis_lost_comes_before_the_next_finding(victim, 
         publisher.accept(finding(1))
 
         await until(lambda: _is(offsets(bot), [0, 1]))
+
+
+async def test_what_a_redis_lost_that_went_back_a_moment_comes_before_the_next_finding(tmp_path, monkeypatch):
+    """Its machine lost its power and is back before anybody called: the next finding must not close over the gap."""
+    victim = Victim(tmp_path / "redis", "--appendfsync", "always")
+    try:
+        async with publishing(victim.url, tmp_path / "spool") as (publisher, _), reading(victim.url) as reader:
+            for offset in (0, 1):
+                publisher.accept(finding(offset))
+            await until(lambda: _is(offsets(reader), [0, 1]))
+            monkeypatch.setattr(publisher_module, "CHECK_SECONDS", 3600.0)
+            monkeypatch.setattr(publisher_module, "IDLE_SECONDS", 3600.0)
+            await asyncio.sleep(0.2)  # the publisher sleeps, and hears nothing of what comes
+            synced = {
+                file: file.read_bytes()
+                for file in (tmp_path / "redis").rglob("*")
+                if "append" in file.name and file.is_file()
+            }
+            for offset in (2, 3):
+                publisher.accept(finding(offset))
+            await until(lambda: _is(offsets(reader), [0, 1, 2, 3]))
+            await asyncio.sleep(0.2)
+
+            victim.kill()
+            for file, content in synced.items():
+                file.write_bytes(content)
+            victim.start()
+            publisher.accept(finding(4))
+
+            await until(lambda: _has(offsets(reader), 5))
+            assert await offsets(reader) == [0, 1, 2, 3, 4]
+    finally:
+        victim.stop()
 
 
 async def test_an_emptied_redis_without_refill_would_lose(victim, bot, tmp_path):
