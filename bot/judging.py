@@ -220,8 +220,12 @@ def wanted_findings(picture: Picture) -> dict[Key, str]:
     elif standing.outcome is Outcome.INITIALISING_TOO_LONG:
         found[standing.outcome, None] = standing.text
     elif standing.outcome is Outcome.WATCHER_SILENT and len(standing.silent_nodes) == len(picture.nodes):
-        found[standing.outcome, None] = f"no watcher of the run can be heard{at}; nobody knows whether it trains"
+        found[standing.outcome, None] = "no watcher of the run can be heard; nobody knows whether it trains"
         return found
+    elif standing.is_unseen and standing.silent_nodes:
+        span = wording.duration(standing.silent_seconds or 0.0)
+        text = f"no step was read for {span}, and no watcher that reads the steps can be heard"
+        found[standing.outcome, None] = f"{text}; nobody knows whether the run trains"
     for node in picture.nodes:
         if node.node in standing.silent_nodes:
             ago = wording.duration(node.age_seconds)
@@ -241,7 +245,7 @@ def _finding(run: Run, standing: Standing, key: Key, text: str, now: float, *, w
     allowed = f", {wording.duration(standing.allowed_seconds)} allowed" if standing.allowed_seconds else ""
     return Finding(
         kind=kind,
-        severity=Severity.CRITICAL if kind in CRITICAL else Severity.WARNING,
+        severity=Severity.CRITICAL if kind in CRITICAL or _may_be_down(standing, key) else Severity.WARNING,
         origin=origin_of(run, why, node),
         text=text,
         evidence=(why.evidence,) if why is not None and why.evidence is not None else (),
@@ -251,6 +255,11 @@ def _finding(run: Run, standing: Standing, key: Key, text: str, now: float, *, w
         details=details,
         attempt=run.attempt,
     )
+
+
+def _may_be_down(standing: Standing, key: Key) -> bool:
+    """Whether the one node that tells the steps fell silent beside others: it may have taken the run with it."""
+    return key == (Outcome.WATCHER_SILENT, None) and standing.is_unseen and bool(standing.silent_nodes)
 
 
 def _key(kind: str, node: str | None) -> Key:

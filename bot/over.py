@@ -69,5 +69,7 @@ def gone_over(text: str, firing: "dict[Key, Since]") -> str:
 
 def _is_heard(node: str | None, picture: Picture) -> bool:
     silent = picture.standing.silent_nodes
+    if node is None and silent and picture.outcome is Outcome.RUN_DOWN:
+        return False  # what is seen to be gone was seen by another one
     heard = {view.node for view in picture.nodes if not view.is_silent and view.node not in silent}
     return bool(heard) if node is None else node in heard

@@ -2,7 +2,8 @@
 
 Progress is a line whose step is new, never just any line: heartbeats flow on during a hang. Five outcomes are
 never merged: a process that lives without progress is stalled, one that is gone is down, a node that says
-nothing is silent, an unknown dialect is unknown, a start that takes for ever is a start.
+nothing is silent, an unknown dialect is unknown, a start that takes for ever is a start. That no step came says
+something only where somebody looked: a stall needs a watcher that was heard after the next step was due.
 """
 
 import math
@@ -48,7 +49,7 @@ class Watched:
     gpus: Sequence[GpuSample] = ()
     processes: Sequence[ProcessSample] = ()
     observed_at: Mapping[str, float] | None = None
-    """Node → last time its watcher really observed; None: not told."""
+    """Node → last time its watcher really observed; empty: nobody watches it; None: not told."""
     longest_pauses: Mapping[Phase, float] | None = None
     """The longest evaluation, save, … that this run came back from."""
     has_known_dialect: bool = True
@@ -71,8 +72,15 @@ class Standing:
     """The newest step of any rank."""
     phase: Phase = Phase.TRAINING
     silent_nodes: tuple[str, ...] = ()
+    """Not heard for so long that somebody must be told."""
     is_half_way: bool = False
     """Quiet long enough to save evidence, not long enough to say anything."""
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether a step is overdue, and nobody looked for one."""
+        overdue = (self.silent_seconds or 0.0) > (self.allowed_seconds or math.inf)
+        return self.outcome is Outcome.WATCHER_SILENT and overdue
 
     @property
     def is_trouble(self) -> bool:
@@ -113,8 +121,7 @@ def judge_stall(seen: Watched, limits: Thresholds | None = None) -> Standing:
         return Standing(Outcome.ENDED, "the run has ended", step=_newest_step(seen.ranks), phase=Phase.FINISHED)
     silent = _silent_nodes(seen, limits)
     if silent and len(silent) == len(seen.observed_at or {}):
-        text = f"no watcher of this run was heard for {duration(limits.watcher_silent_after)}: nothing is known of it"
-        return Standing(Outcome.WATCHER_SILENT, text, silent_nodes=silent)
+        return Standing(Outcome.WATCHER_SILENT, _unheard(seen), silent_nodes=silent)
     if not seen.has_known_dialect and all(rank.step is None for rank in seen.ranks):
         return Standing(Outcome.PROGRESS_UNKNOWN, "its log is in no known form, so its progress is unknown")
     if seen.processes and all(process.state in _GONE for process in seen.processes):
@@ -141,9 +148,12 @@ def _by_progress(seen: Watched, limits: Thresholds, silent: tuple[str, ...]) -> 
                 Outcome.WATCHER_SILENT, text, quiet, allowed, standing.step, phase, silent, is_half_way=quiet >= early
             )
         return Standing(Outcome.FINE, text, quiet, allowed, standing.step, phase, is_half_way=quiet >= early)
+    step = _newest_step(seen.ranks)
+    if quiet > allowed and not _was_looked_for(seen, progressed, allowed) and not _users_rule(seen, limits, phase):
+        return Standing(Outcome.WATCHER_SILENT, _unheard(seen), quiet, allowed, step, phase, silent)
     what = f" during {phase}" if phase in _PAUSES else ""
     text = f"no progress for {duration(quiet)}{what}; {duration(allowed)} are usual at most for this run"
-    return Standing(Outcome.STALLED, text, quiet, allowed, _newest_step(seen.ranks), phase, silent)
+    return Standing(Outcome.STALLED, text, quiet, allowed, step, phase, silent)
 
 
 def _before_first_step(seen: Watched, limits: Thresholds, phase: Phase, silent: tuple[str, ...]) -> Standing:
@@ -168,6 +178,32 @@ def _users_rule(seen: Watched, limits: Thresholds, phase: Phase) -> bool:
         return False
     utils = [gpu.utilization_percent for gpu in seen.gpus if gpu.utilization_percent is not None]
     return bool(utils) and max(utils) <= IDLE_PERCENT
+
+
+def _was_looked_for(seen: Watched, progressed: float, allowed: float) -> bool:
+    """Whether a watcher that reads this run's steps was heard after the next one was due."""
+    if seen.observed_at is None:
+        return True
+    heard = [seen.observed_at[node] for node in _readers(seen, progressed - allowed)]
+    return max(heard, default=-math.inf) > progressed + allowed
+
+
+def _readers(seen: Watched, since: float = -math.inf) -> list[str]:
+    """Nodes whose watchers read steps; where files name nodes that have none, any of them may read them."""
+    told = {rank.origin.node for rank in seen.ranks if rank.progressed_at is not None and rank.progressed_at >= since}
+    watched = sorted(seen.observed_at or {})
+    return [node for node in watched if node in told] or watched
+
+
+def _unheard(seen: Watched) -> str:
+    """Who would have to be heard: `the watcher on n1, which reads its steps, was last heard 20 s ago`."""
+    if not seen.observed_at:
+        return "no watcher of it is heard any more"
+    readers = _readers(seen)
+    ago = duration(max(0.0, seen.now - max(seen.observed_at[node] for node in readers)))
+    if len(readers) == 1:
+        return f"the watcher on {readers[0]}, which reads its steps, was last heard {ago} ago"
+    return f"of the {len(readers)} watchers that read its steps none was heard for {ago}"
 
 
 def _silent_nodes(seen: Watched, limits: Thresholds) -> tuple[str, ...]:

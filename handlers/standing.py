@@ -69,7 +69,7 @@ def picture_of(
             started_at=run.first_seen,
             gpus=tuple(gpu for node in heard for gpu in node.gpus),
             processes=tuple(process for node in heard for process in node.processes),
-            observed_at={node.node: now - node.age_seconds for node in nodes} if nodes else None,
+            observed_at={node.node: now - node.age_seconds for node in nodes},
             has_known_dialect=run.dialect is not None or run.last_step is not None,
             has_ended=run.state in OVER,
         ),

@@ -80,7 +80,11 @@ def sentence(run: str, picture: Picture, state: str = "", loudest: Severity | No
             return head + say("has ended{at}; it is not stalled.", at=at) + _why(picture)
         case Outcome.PROGRESS_UNKNOWN:
             return head + say("prints nothing that I can read as progress, so I cannot tell whether it is stalled.")
-        case Outcome.WATCHER_SILENT if standing.step is not None:
+        case Outcome.WATCHER_SILENT if standing.is_unseen or standing.step is None:
+            last = say(" Last progress {span} ago{at}.", span=span, at=at) if span else NOTHING
+            form = "– I cannot tell whether it is stalled, because {text}.{last}"
+            return head + say(form, text=Clause(standing.text), last=last)
+        case Outcome.WATCHER_SILENT:
             return head + say("is not fully watched: {text}.", text=Clause(standing.text))
         case Outcome.STALLED if state in DEAD:
             # Nobody waits for it any more: the same word as `/runs` says.

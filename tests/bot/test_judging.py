@@ -12,8 +12,11 @@ from diagnosis.node_facts import LogAccount, NodeFacts
 from diagnosis.observations import Evidence, Heartbeat, Origin, Phase, ProcessSample, RankProgress, StepSample
 from diagnosis.thresholds import Thresholds
 from handlers.command import Desk
+from handlers.messages.languages import speaking
+from handlers.messages.phrase import Clause
 from registry import keys
 from registry.facts import pack
+from tests.bot.chinese import english_in
 from tests.bot.test_nodes import a_node
 
 LIMITS = Thresholds(stall_after=10.0, stall_min=5.0, stall_max=20.0, stall_phase=60.0, watcher_silent_after=30.0)
@@ -150,6 +153,36 @@ async def test_nothing_is_over_while_nobody_looks(judge, world, registry, monkey
     said = await judged(judge, now + 4) + await judged(judge, now + 6) + await judged(judge, now + 8)
 
     assert [(type(one), one.kind) for one in said] == [(Finding, "watcher_silent")]
+
+
+@pytest.mark.parametrize(
+    ("ages", "said"),
+    [
+        ({"n1": 25.0}, []),
+        ({"n1": 25.0, "n2": 1.0}, []),
+        ({"n1": 100.0}, [("warning", None)]),
+        ({"n1": 100.0, "n2": 1.0}, [("critical", None), ("warning", "n1")]),
+        ({}, [("warning", None)]),
+    ],
+)
+async def test_a_silent_watcher_is_never_told_as_a_stall(judge, world, registry, monkeypatch, *, ages, said):
+    """Its steps are unread, not missing; where others are heard, the node may have taken the run with it."""
+    now = await world(quiet=ages.get("n1", 100.0) + 5.0)
+    (beat,) = await registry.heartbeats.of_run("run42")
+
+    async def old(*_):
+        return tuple(
+            replace(beat, heartbeat=replace(beat.heartbeat, node=node, watcher=node), age_seconds=age)
+            for node, age in ages.items()
+        )
+
+    monkeypatch.setattr(judging, "beats_of", old)
+    found = await judged(judge, now) + await judged(judge, now + 2)
+
+    assert {one.kind for one in found} <= {"watcher_silent"}
+    assert [(one.severity, one.origin.node) for one in found] == said
+    with speaking("zh"):
+        assert not [one.text for one in found if english_in(Clause(one.text.replace("n1", "节点")).plain)]
 
 
 async def test_other_limits_take_a_stall_back_without_claiming_progress(judge, world):

@@ -117,6 +117,55 @@ def test_one_silent_watcher_of_a_run_that_goes_on_is_named():
     assert standing.silent_nodes == ("n2",)
 
 
+DEMO = Thresholds(stall_after=8.0, stall_min=8.0)
+"""A stall is called sooner than a silent watcher."""
+
+
+@pytest.mark.parametrize("limits", [LIMITS, DEMO], ids=["defaults", "demo"])
+@pytest.mark.parametrize("others", [{}, {"n2": 1.0}], ids=["alone", "beside one that is heard"])
+@pytest.mark.parametrize("ago", [20.0, 60.0, 200.0, 2_000.0])
+def test_no_stall_is_seen_where_nobody_looks(limits, others, ago):
+    """Whoever reads the steps was last heard soon after the last one: whether more came, nobody knows."""
+    observed = {"n1": NOW - ago} | {node: NOW - seconds for node, seconds in others.items()}
+    quiet = ago + 5.0
+
+    standing = judge_stall(run(quiet, intervals=1.0, observed_at=observed), limits)
+
+    assert standing.outcome is not Outcome.STALLED
+    assert standing.is_unseen or standing.outcome is Outcome.FINE or set(standing.silent_nodes) == set(observed)
+
+
+def test_no_stall_is_seen_where_no_watcher_is_left():
+    """It went an hour ago, and is counted no longer."""
+    standing = judge_stall(run(5_000, observed_at={}))
+
+    assert (standing.outcome, standing.is_unseen) == (Outcome.WATCHER_SILENT, True)
+    assert standing.text == "no watcher of it is heard any more"
+
+
+@pytest.mark.parametrize(
+    ("observed", "why"),
+    [
+        ({"n1": 3.0}, "who reads the steps looks"),
+        ({"n1": 80.0}, "it looked after the next step was due, and then fell silent"),
+        ({"n1": 3.0, "n2": 500.0}, "another node fell silent"),
+        ({"elsewhere": 3.0}, "the files name nodes that have no watcher: any may read them"),
+    ],
+)
+def test_a_stall_is_seen_where_somebody_looked(observed, why):
+    """A node that fell silent hides no stall that another one sees."""
+    seen = run(400, observed_at={node: NOW - ago for node, ago in observed.items()})
+
+    assert judge_stall(seen).outcome is Outcome.STALLED, why
+
+
+def test_idle_gpus_of_the_other_nodes_see_a_stall_too():
+    """The node that wrote the log is lost; the others wait."""
+    seen = run(700, observed_at={"n1": NOW - 690, "n2": NOW - 1}, gpus=(gpu(0), gpu(1)))
+
+    assert judge_stall(seen).outcome is Outcome.STALLED
+
+
 def test_an_unknown_dialect_has_unknown_progress():
     """Never "no progress"."""
     ranks = (replace(rank(0, 0, step=None), progressed_at=None),)

@@ -120,6 +120,8 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         "prints nothing that I can read as progress, so I cannot tell whether it is stalled.": (
             "没有打印我能读作进展的内容，所以无法判断是否停滞。"
         ),
+        "– I cannot tell whether it is stalled, because {text}.{last}": "– 无法判断是否停滞，因为{text}。{last}",
+        " Last progress {span} ago{at}.": "最近进展在 {span}前{at}。",
         "is not fully watched: {text}.": "没有被完整看护：{text}。",
         "has been stalled for {span}{at}.": "已停滞 {span}{at}。",
         "stopped{at} ({state}), last progress {span} ago.": "已停下{at}（{state}），最近进展在 {span}前。",

@@ -190,7 +190,17 @@ FINDINGS: Mapping[str, str] = MappingProxyType(
         ),
         "no progress for {s}; {s2} are usual at most for this run": "{s}没有进展；该任务通常至多 {s2}",
         "no first step for {s}; {s2} are allowed": "{s}没有出现第一步；允许 {s2}",
-        "no watcher of this run was heard for {s}: nothing is known of it": "{s}没有听到该任务的监视进程：情况不明",
+        "the watcher on {node}, which reads its steps, was last heard {s} ago": (
+            "读取其步数的监视进程（{node}）最近一次消息在 {s}前"
+        ),
+        "of the {n} watchers that read its steps none was heard for {s}": (
+            "读取其步数的 {n} 个监视进程在 {s}内都没有消息"
+        ),
+        "no watcher of it is heard any more": "已听不到它的任何监视进程",
+        "no step was read for {s}, and no watcher that reads the steps can be heard": (
+            "{s}没有读到新步，也听不到读取步数的监视进程"
+        ),
+        "nobody knows whether the run trains": "无人知道任务是否在训练",
         "step {n}, the last one {s} ago": "第 {n} 步，最近一次在 {s}前",
         "step {n}, the last one {s} ago; {n2} watcher(s) silent: {list}": (
             "第 {n} 步，最近一次在 {s}前；{n2} 个监视进程无消息：{list}"
