@@ -13,6 +13,7 @@ from bot.log_lines import Piece, Reading, Take, read_lines
 from bot.opening import FAILURES, is_packed, opened
 from bot.rotated import in_order, siblings
 from bot.snapshot_manifest import Manifest, read_manifest
+from bot.unfolding import unfolded
 from diagnosis.case import Case, CaseFile
 from diagnosis.exhibits import (
     HEAD,
@@ -142,6 +143,9 @@ def _piece(path: Path, shown: str, snapshot: Manifest, streams: ExitStack) -> Pi
     stream = streams.enter_context(opened(path))
     head = stream.read(HEAD)
     kind = snapshot.kind_of(shown) or kind_of(head, shown)
+    lines = unfolded(head, stream) if kind == "training_log" else None
+    if lines is not None:
+        head, stream = lines.read(HEAD), lines
     origin = origin_of(snapshot.source_of(shown) or shown)
     if origin.node is None and snapshot.node is not None:
         origin = replace(origin, node=snapshot.node)
@@ -150,7 +154,8 @@ def _piece(path: Path, shown: str, snapshot: Manifest, streams: ExitStack) -> Pi
     file = CaseFile(shown, kind, node=origin.node, rank=origin.rank)
     if origin.rank is not None:
         file.ranks = (origin.rank,)
-    return Piece(file, origin, head, stream, path.stat().st_size, is_packed=is_packed(path), path=path)
+    packed = lines is not None or is_packed(path)
+    return Piece(file, origin, head, stream, path.stat().st_size, is_packed=packed, path=path)
 
 
 def _read_pieces(pieces: list[Piece], snapshot: Manifest, reading: Reading) -> None:

@@ -1,5 +1,6 @@
 """What kind of file this is, by its content; the name only helps where content cannot tell."""
 
+import codecs
 import json
 import re
 from typing import Any
@@ -39,7 +40,7 @@ _CGROUP = re.compile(
 )
 _SCHEDULER = re.compile(
     r"^\s{0,4}JobID[ |]{1,40}\S|^\s{0,20}JOBID\s{1,20}PARTITION|^\s{0,4}JobId=\d{1,12} (?:JobName|ArrayJobId)=|"
-    r"^Name:\s{2,20}\S{1,200}\nNamespace:|"
+    r"^Name:\s{2,20}\S{1,200}\nNamespace:|^apiVersion: v1\n(?:items:|kind: (?:Pod|List)\b)|"
     r"^\s{0,4}LAST SEEN\s{1,12}TYPE\s{1,12}REASON|^\s{0,4}Type\s{1,12}Reason\s{1,12}Age\s",
     re.MULTILINE,
 )
@@ -48,6 +49,10 @@ _RECORDER_WORDS = (b"pg_config", b"entries", b"nccl_version", b"comm_lib_version
 _RECORDER_NAMES = re.compile(r"(?:^|[_.-])fr[_.-]|nccl_trace|comm_lib_trace|flight[_-]?recorder|(?:^|/)rank_\d{1,7}$")
 
 
+_MARKUP = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*<(?:\?|!doctype |)(xml|html)\b", re.IGNORECASE)
+_BEYOND_ASCII = bytes(range(0x80, 0x100))
+_CONTROLS = bytes((*range(8), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F))
+"""None of these is printed by a program that writes text: without backspace, bell is rare."""
 _TRACKERS = {
     b"brain.Event:": "a binary TensorBoard event file; give the run's text log, or the loss saved there as CSV",
     b":W&B": "a binary offline W&B run; give its files/output.log or the job's own log, or the chart exported as CSV",
@@ -63,7 +68,7 @@ def kind_of(head: bytes, name: str) -> str:
         return "flight_recorder" if words or _RECORDER_NAMES.search(name) else "unknown"
     if not head.strip():
         return "unknown"
-    if _is_binary(head):
+    if _is_binary(head) or _MARKUP.match(head) is not None:
         return "unknown"
     text = head.decode("utf-8", "replace").lstrip("\ufeff")
     if text.lstrip()[:1] in "{[":
@@ -82,7 +87,12 @@ def what_it_is(head: bytes) -> str:
     for mark, words in _TRACKERS.items():
         if mark in head[:64]:
             return words
-    return "binary data, no log" if _is_binary(head) or head[:1] == b"\x80" else "no log"
+    if _is_binary(head) or head[:1] == b"\x80":
+        return "binary data, no log"
+    markup = _MARKUP.match(head)
+    if markup is not None:
+        return f"{markup[1].decode().upper()}, no log; give the run's text log, or its numbers as CSV or JSON lines"
+    return "no log"
 
 
 def _is_document(text: str, size: int) -> bool:
@@ -122,12 +132,26 @@ def _tells_steps(value: Any) -> bool:
 
 def _is_binary(head: bytes) -> bool:
     sample = head.lstrip(b"\x00")  # a copied and truncated log begins with zeros
-    odd = sum(sample.count(byte) for byte in (b"\x00", b"\x01", b"\x02", b"\x03", b"\x04", b"\x05", b"\x06", b"\x0e"))
-    return not sample or odd * 20 > len(sample)
+    odd = len(sample) - len(sample.translate(None, _CONTROLS))
+    foreign = len(sample) - len(sample.translate(None, _BEYOND_ASCII))
+    blanks = sum(map(sample.count, (b" ", b"\n", b"\t")))
+    is_noise = foreign * 4 > len(sample) and blanks * 25 < len(sample) and not _is_utf8(sample)
+    return not sample or odd * 20 > len(sample) or is_noise
+
+
+def _is_utf8(sample: bytes) -> bool:
+    """True but for a letter that the end of the sample cuts."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _json_kind(text: str) -> str | None:
     start = text.lstrip()
+    if "\n" not in start.rstrip() and start.startswith(('{"apiVersion":', '[{"Id":')):
+        return "scheduler"
     if '"frames"' in text and ('"thread_id"' in text or '"os_thread_id"' in text):
         return "stacks"
     if is_ras(text):

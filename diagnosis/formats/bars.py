@@ -92,6 +92,7 @@ class Bars:
         "_told",
         "_total",
         "_zero",
+        "ended_at",
         "is_over",
         "is_summed_up",
         "pending",
@@ -104,6 +105,8 @@ class Bars:
         """Training has ended; bars without a name that follow are an evaluation's."""
         self.is_summed_up = False
         """… and the trainer has printed its summary: a loss behind that is another training's."""
+        self.ended_at: float | None = None
+        """The epoch that the summary tells."""
         self.since_end: Bar | None = None
         """The newest of those bars."""
         self.phase: Phase | None = None
@@ -135,7 +138,17 @@ class Bars:
         self._total = self._last = self._zero = self._released = self._batch = None
         self._lap = 0
         self.is_over = self.is_summed_up = False
-        self.since_end = None
+        self.ended_at = self.since_end = None
+
+    def sum_up(self, epoch: float | None) -> None:
+        """The trainer has printed its summary."""
+        self.is_summed_up = True
+        self.ended_at = self.ended_at if epoch is None else epoch
+
+    def trains_again(self, epoch: float | None) -> bool:
+        """Whether a loss is another training's: behind a summary, and none of its last epoch that came late."""
+        has_come_late = epoch is not None and self.ended_at is not None and epoch >= self.ended_at
+        return self.is_summed_up and (self.since_end is not None or not has_come_late)
 
     @property
     def saw_zero(self) -> bool:

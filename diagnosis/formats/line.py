@@ -25,7 +25,7 @@ class Line:
     def evidence(self, file: str) -> Evidence:
         """The line as it was printed, with its place."""
         text = self.printed
-        if self.before:
+        if self.before and not self.text.startswith('{"'):  # an object is whole without the ones in front of it
             text = (self.before.decode("utf-8", "replace") + text)[-MAX_EVIDENCE:]
         elif len(text) > MAX_EVIDENCE:
             text = text[:MAX_EVIDENCE]

@@ -47,6 +47,7 @@ def has_metric_word(text: str) -> bool:
         or " || eta: " in lower
         or "learn: " in lower
         or "\ttrain" in lower
+        or ":\t" in lower
         or (lower[-1] == "]" and (lower.count(", ") > 6 or _STEP_AND_RATE.search(lower) is not None))
         or is_yolo_row(text)
         or tells_values(text)

@@ -12,6 +12,7 @@ from diagnosis.formats.rules import BannerRule, FactRule, HintRule, PhaseRule, R
 from diagnosis.formats.sampling import Sampler
 from diagnosis.observations import Evidence, OptimizerSkip, Phase, PhaseMark, StepSample
 
+_ENDED_AT = re.compile(r"['\"]epoch['\"]: ?['\"]?(\d+(?:\.\d+)?)")
 _NO_EVIDENCE = Evidence("", None, "")
 
 
@@ -129,5 +130,7 @@ class Noticer:
             stream = memory.stream_of(line.stream)
             self._sampler.flush(stream)
             stream.bars.is_over = True
-            stream.bars.is_summed_up = stream.bars.is_summed_up or "train_runtime" in line.text
+            if "train_runtime" in line.text:
+                ended = _ENDED_AT.search(line.text)
+                stream.bars.sum_up(float(ended[1]) if ended is not None else None)
         self.mark_phase(line, rule.phase, begins=rule.begins, step=step)

@@ -131,7 +131,7 @@ class Sampler:
 
     def _imply(self, stream: Stream, line: Line, values: Values, name: str) -> None:
         self.keep_up(stream)
-        if stream.bars.is_summed_up:
+        if stream.bars.trains_again(values.get("epoch")):
             self._begin_again(stream, line)
         self._emit_implied(stream.implied.take(Waiting(values, line, name, None)))
 

@@ -22,11 +22,11 @@ _ENDS = ("]", ":", "=", "-", "*", "#", "─", "━")
 _BEGINS = ("Learning iteration ", "--> ")
 _BODY = re.compile(r"^(?:\s|[•·*►▶-] )")
 _LINES_HEAD = re.compile(
-    r"(?i)^(?:global |train(?:ing)? )?(?:step|iter|iteration)s?(?:\s*[:=]\s*|\s+)"
+    r"(?i)^(?:- )?(?:global[ _]|train(?:ing)?[ _])?(?:step|iter|iteration)s?(?:\s*[:=]\s*|\s+)"
     r"(?P<step>\d+)(?:\s*/\s*(?P<total>\d+))?$"
 )
-_LINES_BODY = re.compile(r"^[A-Za-z]\S*(?: \S+){0,4}(?: *[:=][ \t]*|\t[ \t]*)[-+\d.nN\[]")
-"""One pair a line, under a line that holds nothing but the step."""
+_LINES_BODY = re.compile(r"^ {0,8}[A-Za-z]\S*(?: \S+){0,4}(?: *[:=][ \t]*|\t[ \t]*)[-+\d.nN\[]")
+"""One pair a line, under a line that holds nothing but the step; a list in YAML looks alike."""
 _COMPOSER_LR = re.compile(r"^\s*Train lr-\w+/group0: (\S+)$")
 _LONGEST = 120
 _WIDEST = 1000

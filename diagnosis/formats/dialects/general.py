@@ -5,6 +5,7 @@ import re
 from diagnosis.formats.line_format import Found, Token
 from diagnosis.formats.numbers import NUMBER
 from diagnosis.formats.pairs import adversarial, alone, is_evaluation_line, named_tokens, sums_up, wordless_counter
+from diagnosis.formats.stand_ins import constants_of, put_stand_in, settle_of
 from diagnosis.observations import StepKind
 
 _REFUSE = re.compile(
@@ -45,6 +46,8 @@ class _General:
             return _loss_at(text, placed)
         step = tokens.get("step")
         within = tokens.get("step_in_epoch")
+        instead = put_stand_in(tokens, text)
+        loss = tokens.get("loss")
         if loss is None and (step is None or not any(name in tokens for name in _SPEED)):
             return None
         if is_evaluation_line(text, loss.start if loss is not None else 60):
@@ -64,6 +67,8 @@ class _General:
                 if is_long or not (is_alone or any(name in tokens for name in (*_SPEED, "epoch"))):
                     return None
                 kind = "ordinal"
+        if instead is not None:  # another line may tell the loss by its name
+            return Found(tuple(tokens.values()), kind, settle_of(instead), constants_of(instead), sums_up=True)
         against = (("adversarial", 1.0),) if loss is not None and adversarial(text, loss) else ()
         # A loss without anything else may be the mean of an epoch too.
         sums = loss is not None and (is_alone or sums_up(text, loss))

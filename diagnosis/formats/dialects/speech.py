@@ -1,4 +1,4 @@
-"""RETURNN, ESPnet2, fairseq and metaseq."""
+"""RETURNN, ESPnet2, fairseq and metaseq, VITS, WeNet and WaveGlow."""
 
 import re
 
@@ -106,4 +106,12 @@ _WENET = LineFormat(
     },
 )
 
-FORMATS = (_VITS, _WENET, _RETURNN, _ESPNET, _FAIRSEQ_JSON, _FAIRSEQ, _FAIRSEQ_OLD)
+_WAVEGLOW = LineFormat(
+    name="waveglow",
+    hint=":\t",
+    head=re.compile(rf"^(?P<step>\d{{1,12}}):\t(?P<loss>{_NUMBER})$"),
+    fields={},
+)
+"""`1200:\t-5.123456789`; its likelihood of sound makes the loss negative."""
+
+FORMATS = (_VITS, _WAVEGLOW, _WENET, _RETURNN, _ESPNET, _FAIRSEQ_JSON, _FAIRSEQ, _FAIRSEQ_OLD)

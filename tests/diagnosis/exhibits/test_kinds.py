@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import random
 
 import pytest
 from hypothesis import given
@@ -70,6 +71,25 @@ def test_recorder_pickles_are_told_from_other_pickles(protocol):
 def test_binary_files_are_left_alone():
     assert kind_of(b"\x7fELF\x02\x01\x01" + b"\x00" * 60, "python") == "unknown"
     assert kind_of(b"PK\x03\x04" + bytes(range(9)) * 40, "checkpoint.pt") == "unknown"
+
+
+@pytest.mark.parametrize("lowest", [0, 32])
+def test_noise_is_no_log(lowest):
+    """Bytes of all values, and those without a control character: something packed or encrypted."""
+    noise = bytes(random.Random(lowest).choices(range(lowest, 256), k=HEAD))
+
+    assert (kind_of(noise, "train.log"), what_it_is(noise)) == ("unknown", "binary data, no log")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "gb18030", "latin-1", "shift_jis"])
+def test_a_log_in_any_encoding_is_a_log(encoding):
+    """Its letters may be beyond ASCII, its numbers are not."""
+    line = {"latin-1": "étape {} perte {} à la fin\n", "utf-8": "第{}步，损失：{}。学习率：好\n"}.get(
+        encoding, "第 {} 歩 損失 {}\n"
+    )
+    text = "".join(line.format(step, 3 - step / 100) for step in range(99))
+
+    assert kind_of(text.encode(encoding), "train.log") == "training_log"
 
 
 def test_a_log_that_was_copied_and_truncated_is_a_log():

@@ -199,6 +199,20 @@ def test_several_trainings_of_one_script_each_begin_at_0():
     assert [mark.why for mark in seen if isinstance(mark, AttemptMark)] == ["the trainer trains again"] * 2
 
 
+@pytest.mark.parametrize("epoch", ["3.0", "'3.0'"])
+def test_a_dict_that_comes_late_behind_the_summary_begins_no_training(epoch):
+    """It tells the epoch at which the summary says that all ended, and no bar follows."""
+    dicts = "".join(
+        f"{{'loss': 2.{step}, 'learning_rate': 1e-4, 'epoch': {step / 100}}}\n" for step in range(10, 300, 10)
+    )
+    seen = read(
+        dicts + f"{{'train_runtime': 9.0, 'train_loss': 1.5, 'epoch': {epoch}}}\n{{'loss': 1.5, 'epoch': {epoch}}}\n"
+    )
+
+    assert len(losses(seen)) == 30
+    assert [mark for mark in seen if isinstance(mark, AttemptMark)] == []
+
+
 @pytest.mark.parametrize("every", [1, 2, 10, 25])
 def test_a_first_step_that_is_logged_is_no_interval(every):
     """`logging_first_step`: behind 1 comes the interval, and the last dict has no bar behind it."""

@@ -103,6 +103,16 @@ CASES = [
         "Epoch 2/200\n125/125 [==============================] - 4s 31ms/step - loss: 3.5681 - accuracy: 0.3268\n",
         [{"step": 125, "loss": 3.9305}, {"step": 250, "loss": 3.5681}],
     ),
+    Case(  # NVIDIA/waveglow: a likelihood, so below zero; NaN at the end
+        "waveglow",
+        "Epoch: 0\n0:\t-2.123456789\n1:\t-2.234567890\n2:\tnan\n",
+        [{"step": 0, "loss": -2.123456789}, {"step": 1, "loss": -2.23456789}, {"step": 2, "loss": NAN}],
+    ),
+    Case(  # metrics that a script keeps as a list in YAML
+        "lines",
+        "- step: 1\n  loss: 2.5\n  lr: 0.001\n- step: 2\n  loss: 2.25\n  lr: 0.001\n",
+        [{"step": 1, "loss": 2.5, "lr": 0.001}, {"step": 2, "loss": 2.25, "lr": 0.001}],
+    ),
     Case(  # numbers as Python prints them: a tensor, a JAX array, a numpy scalar
         "key and value",
         "step 7 loss tensor(2.3125, device='cuda:0', grad_fn=<NllLossBackward0>)\n"

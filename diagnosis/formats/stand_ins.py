@@ -1,0 +1,52 @@
+"""What stands for the loss where a log does not say "loss": a cost, an objective, a perplexity, a mean squared error.
+
+A perplexity is the exponential of a loss, so its logarithm is the loss. Whether an objective or an evidence lower bound
+is to rise or to fall nobody says, so only NaN and spikes are judged by it.
+"""
+
+import math
+import re
+
+from diagnosis.formats.line_format import Settle, Token, Values
+from diagnosis.formats.numbers import NUMBER
+
+_WORDS = r"cost|objective|elbo|mse|bpc|bpd|ppl|perplexity"
+_STAND_IN = re.compile(
+    r"(?:^|(?<=[\s,;|\[\](){}:>'\"-]))(?<!time )(?<!data )(?<!val )(?<!valid )(?<!validation )(?<!eval )(?<!dev )"
+    r"(?<!test )(?<!best )(?<!valid\. )(?:(?:train|training|batch|current|step|neg|negative)[ _./-])?"
+    rf"(?P<word>{_WORDS})['\"]?(?: ?[:=] ?| )['\"]?(?:tensor\()?(?P<number>{NUMBER})"
+    r"(?![\d:]|[.,]\d| ?(?:[mun]?s|sec|secs|seconds?|mins?|minutes?|h|hours?|[KMG]i?B|%)(?!\w))",
+    re.IGNORECASE,
+)
+_PERPLEXITY = frozenset(("ppl", "perplexity"))
+_UNSIGNED = frozenset(("objective", "elbo"))
+
+
+def put_stand_in(tokens: dict[str, Token], text: str) -> str | None:
+    """Add such a number beside a counter as the loss and say its word; whole numbers count something else."""
+    if "loss" in tokens or tokens.keys().isdisjoint(("step", "step_in_epoch")):
+        return None
+    for match in _STAND_IN.finditer(text):
+        if not match["number"].isdecimal():
+            tokens["loss"] = Token("loss", *match.span("number"))
+            return match["word"].lower()
+    return None
+
+
+def constants_of(word: str) -> tuple[tuple[str, float], ...]:
+    """What is to be known of a loss by that word."""
+    return (("adversarial", 1.0),) if word in _UNSIGNED else ()
+
+
+def settle_of(word: str) -> Settle | None:
+    """What makes a loss of the number."""
+    return _take_logarithm if word in _PERPLEXITY else None
+
+
+def _take_logarithm(values: Values) -> bool:
+    """The loss of a perplexity."""
+    perplexity = values.get("loss")
+    if perplexity is not None and perplexity > 0:
+        values.setdefault("perplexity", perplexity)
+        values["loss"] = math.log(perplexity)
+    return True
