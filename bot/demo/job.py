@@ -194,22 +194,20 @@ class Worker:
         self.peer.settimeout(self.options.timeout)
         self.log.info("world size %d, 137216 parameters, batch %d x 64 tokens", self.ranks, 8 * self.ranks)
         for step in range(1, self.options.steps + 1):
-            if self.rank == self.fault_rank and step >= self.fault_step and not self.strike(step):
+            if self.rank == self.fault_rank and step >= self.fault_step and not self.strike():
                 return 0
             self.train(step)
             self.pause(step)
         self.log.info("training done")
         return 0
 
-    def strike(self, step: int) -> bool:
+    def strike(self) -> bool:
         """Let the fault happen; false: this rank leaves the loop."""
         if self.fault == "exit_early":
             self.log.info("data exhausted, leaving the loop")
             self.log.info("training done")
             return False
-        if self.fault == "nan":
-            self.lr = 1e18 if step == self.fault_step else self.lr
-        elif self.fault == "straggler":
+        if self.fault == "straggler":
             time.sleep(self.argument)
         elif self.fault == "sigkill":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -243,9 +241,10 @@ class Worker:
         time.sleep(self.options.step_seconds * (0.9 + 0.2 * self.random.random()))
         loss = 2.2 + 3.5 * math.exp(-step / 40) + 0.02 * self.random.gauss(0, 1)
         grad_norm = 0.5 + math.exp(-step / 30) + 0.05 * self.random.random()
-        if self.fault == "nan" and step > self.fault_step > 0:
-            loss = grad_norm = math.nan
-            self.lr = 1e18
+        if self.fault == "nan" and 0 < self.fault_step <= step:
+            self.lr = 1e18  # a schedule is every rank's own, so all of them err at the same step
+            if step > self.fault_step:
+                loss = grad_norm = math.nan
         mean = self.all_reduce(loss)
         speed = 8 * self.ranks * 64 / max(time.monotonic() - started, 1e-6)
         self.log.info(

@@ -13,9 +13,10 @@ ROOT = Path(__file__).parents[2]
 REAL = ROOT / "bot" / "demo" / "samples" / "lost_rank.log"
 
 
-def stand_in():
-    """Four ranks, one of them killed."""
-    command = [sys.executable, "-m", "bot.demo.job", "--fault", "sigkill:1:8", "--step-seconds", "0.02"]
+def stand_in(*fault):
+    """Four ranks, one of them killed where no other fault is asked for."""
+    wanted = fault or ("--fault", "sigkill:1:8")
+    command = [sys.executable, "-m", "bot.demo.job", *wanted, "--step-seconds", "0.02"]
     return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False, timeout=60).stdout
 
 
@@ -52,6 +53,17 @@ def test_the_launcher_tells_who_was_killed(read):
 
     assert failed.fields["exit_code"] == "-9"
     assert failed.fields["local_rank"] == "1"
+
+
+def test_all_ranks_train_by_one_schedule():
+    """A learning rate that jumps jumps on all of them at the same step: no chart of theirs zigzags."""
+    reader = LogReader("job.log", Origin("run42", "node002"))
+    told = stand_in("--fault", "nan:0:5", "--steps", "9")
+    steps = [one for one in [*reader.feed(told, 1.0), *reader.close()] if isinstance(one, StepSample)]
+
+    rates = {step: {one.lr for one in steps if one.step == step} for step in range(1, 10)}
+
+    assert rates == {step: {1e18 if step >= 5 else 1e-3} for step in rates}
 
 
 def test_nothing_in_it_looks_like_a_pause(read):

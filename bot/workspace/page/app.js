@@ -6,7 +6,7 @@ import { messageNode } from "/page/message.js";
 import { showModal } from "/page/modal.js";
 import { drawSidebar, unreadThreads } from "/page/sidebar.js";
 import {
-  act, channelName, isReply, listen, markRead, memberName, myChannels, onChange, readUntil, shownIn, store, thread, threads, unreadIn, unreadReplies,
+  act, channelName, isReply, listen, markRead, memberName, movedAt, myChannels, onChange, readUntil, shownIn, store, thread, threads, unreadIn, unreadReplies,
 } from "/page/store.js";
 import { Timeline } from "/page/timeline.js";
 
@@ -140,7 +140,7 @@ function card({ channel, message }) {
   return h(
     "section",
     { class: unread ? "card unread" : "card" },
-    h("div", { class: "card-head" }, h("strong", {}, `#${channelName(channel) || "Runwatch"}`), h("span", {}, ago(message.latest_reply)), unread ? h("span", { class: "badge" }, `${unread} new`) : null),
+    h("div", { class: "card-head" }, h("strong", {}, `#${channelName(channel) || "Runwatch"}`), h("span", {}, ago(movedAt(message))), unread ? h("span", { class: "badge" }, `${unread} new`) : null),
     messageNode(channel, { ...message, reply_count: 0 }, { open, inThread: true }),
     last.map((reply) => messageNode(channel, reply, { open, inThread: true })),
     h("button", { class: "replies open", type: "button", onclick: open }, whole.length > 3 ? `Open all ${whole.length - 1} replies` : "Open the thread"),

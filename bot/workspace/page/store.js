@@ -68,12 +68,15 @@ export function myChannels() {
   return [...store.channels.values()].filter((channel) => (channel.is_im ? channel.user === store.me : channel.members.includes(store.me)));
 }
 
-/** Roots with replies in my channels, the most recently answered first. */
+/** When a thread moved last: its newest reply, or its root. */
+export const movedAt = (message) => message.latest_reply ?? message.ts;
+
+/** Roots in my channels with replies, or that an app marked as an event (an incident nobody answered yet); the last moved first. */
 export function threads() {
   return myChannels()
     .flatMap((channel) => [...(store.messages.get(channel.id)?.values() ?? [])].map((message) => ({ channel: channel.id, message })))
-    .filter(({ message }) => message.reply_count)
-    .sort((a, b) => Number(b.message.latest_reply) - Number(a.message.latest_reply));
+    .filter(({ message }) => message.reply_count || (message.metadata && !isReply(message)))
+    .sort((a, b) => Number(movedAt(b.message)) - Number(movedAt(a.message)));
 }
 
 export const isReply = (message) => Boolean(message.thread_ts) && message.thread_ts !== message.ts;
