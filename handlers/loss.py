@@ -16,6 +16,7 @@ from handlers.command import Asked, Command, Desk, Reply, Say, Upload, whisper
 from handlers.find_run import find_run, named_run
 from handlers.health import Health, look_at
 from handlers.loss_standing import standing_of
+from handlers.marked import marked_before
 from handlers.messages.escaping import visible
 from handlers.messages.loss import METRIC_NAMES, compared, loss_answer, nothing_in_part
 from handlers.messages.phrase import NOTHING, Clause, Phrase, say
@@ -63,7 +64,10 @@ async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
     url = desk.workspace_url()
     # Nobody is sent to the thread they ask in.
     opened = [one for one in stands.opened if one.incident.id != asked.thread_incident]
-    yield Say(loss_answer(stands.run, look, now, opened=opened, vs=versus, around=around, workspace_url=url))
+    marked = marked_before(shown, look)
+    yield Say(
+        loss_answer(stands.run, look, now, opened=opened, vs=versus, around=around, marked=marked, workspace_url=url)
+    )
     if look.health is Health.UNKNOWN and not len(series.grad_norm) and not len(series.lr):
         return
     if not len(shown.loss) and not len(shown.grad_norm):

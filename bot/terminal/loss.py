@@ -14,6 +14,7 @@ from handlers.find_run import find_run
 from handlers.health import look_at
 from handlers.loss import COMMAND, MOST_INCIDENTS, compare, metric_of, other_run, read_series, read_words
 from handlers.loss_standing import standing_of
+from handlers.marked import marked_before
 from handlers.messages.loss import loss_answer
 from handlers.messages.phrase import NOTHING
 from handlers.selection import read_part, select
@@ -41,7 +42,12 @@ def loss(words: str, settings: BotSettings, config: Path | None = None) -> int:
         if other is not None:
             versus = compare(shown, select(await read_series(desk, other.name, part), part))
         now, url = await desk.registry.clock.estimate(), desk.workspace_url()
-        show(loss_answer(stands.run, look, now, opened=stands.opened, vs=versus, around=around, workspace_url=url))
+        marked, opened = marked_before(shown, look), stands.opened
+        show(
+            loss_answer(
+                stands.run, look, now, opened=opened, vs=versus, around=around, marked=marked, workspace_url=url
+            )
+        )
         lines = plot(getattr(shown, metric))
         if lines:
             print("\n".join(lines))

@@ -7,8 +7,9 @@ from diagnosis.loss_advice import how_to_print_loss
 from handlers.around import Around
 from handlers.health import Health, Look
 from handlers.kept import Kept
+from handlers.marked import Marked
 from handlers.messages.blocks import Message, context, fence, lines, message
-from handlers.messages.phrase import NOTHING, Clause, Phrase, join, number_of, say, with_code
+from handlers.messages.phrase import NOTHING, Clause, Phrase, and_more, join, number_of, say, with_code
 from handlers.messages.standing_incident import pointer
 from handlers.run_state import NOT_GOING_ON, UNHEARD
 from registry import Run
@@ -39,6 +40,7 @@ def loss_answer(
     opened: Sequence[Kept] = (),
     vs: Phrase = NOTHING,
     around: Around | None = None,
+    marked: Marked | None = None,
     workspace_url: str = "",
 ) -> Message:
     """The message above the chart; the run is in the state that is shown."""
@@ -55,7 +57,9 @@ def loss_answer(
         how = how_to_print_loss(run.dialect, run=run.name, steps_seen=run.last_step or 0)
         why = lines([say("{why}", why=with_code(how.why))])
         return message(verdict(run, look), pointers, why, fence(how.lines), small)
-    return message(verdict(run, look), pointers, lines([details(look), vs]), lines(what_changed(around)), small)
+    return message(
+        verdict(run, look), pointers, lines([details(look), _earlier(marked), vs]), lines(what_changed(around)), small
+    )
 
 
 def verdict(run: Run, look: Look) -> Phrase:
@@ -126,6 +130,14 @@ def details(look: Look) -> Phrase:
     if look.health is Health.WRONG and look.last_step is not None:
         facts.append(say("newest step {step}", step=wording.whole(look.last_step)))
     return join(facts, " · ")
+
+
+def _earlier(marked: Marked | None) -> Phrase:
+    """What the chart marks farther back, the newest first."""
+    if marked is None:
+        return NOTHING
+    told = join((say("{what}", what=Clause(one)) for one in marked.told), "; ")
+    return say("Marked earlier: {told}{more}.", told=told, more=and_more(marked.more))
 
 
 def compared(run: str, other: str, difference: float | None, step: float | None) -> Phrase:

@@ -58,6 +58,7 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         "learning rate {value}": "学习率 {value}",
         "loss scale {scale}": "损失缩放 {scale}",
         "newest step {step}": "最新步 {step}",
+        "Marked earlier: {told}{more}.": "此前的标记：{told}{more}。",
         "{n} open incident, see its thread": "{n} 个未解决的事件，见消息串",
         "{n} open incidents, see their threads": "{n} 个未解决的事件，见各消息串",
         "*{run}* and *{other}* have no step in common.": "*{run}* 和 *{other}* 没有共同的步。",
