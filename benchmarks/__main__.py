@@ -10,6 +10,7 @@ BENCHMARKS = (
     "busy",
     "commands",
     "footprint",
+    "interference",
     "parse",
     "live",
     "line_cost",
