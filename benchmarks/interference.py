@@ -1,7 +1,7 @@
 """What a watcher takes from the job beside it: the same training loop with and without one (RELIABILITY A19).
 
 Two processes stand for two ranks: each computes, then both add up their gradients and wait for one another, as an
-all-reduce does, and each logs a line for every step. The slower of the two is the step: what is taken from either shows.
+all-reduce does, and each logs a line for every step. The slower of the two is the step: what is taken from one shows.
 """
 
 import asyncio
