@@ -1,11 +1,13 @@
 """Which runs are listed, in which order, which page: as typed, as a button carries it, and worked out."""
 
+import difflib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
 from handlers.arguments import Arguments, Option, WrongWords
+from handlers.messages.escaping import visible
 from registry import Run
 
 PAGE_SIZE = 20
@@ -121,9 +123,15 @@ def _checked(told: Mapping[str, str]) -> Listing:
         raise WrongWords(f"The list can be sorted by {', '.join(f'`{one}`' for one in SORTS)}.")
     if not page.isdecimal() or not 0 < int(page[:6]) < 100_000:
         raise WrongWords("Pages are counted from 1: `--page 2`.")
+    state = told.get("state", "")
+    if state and state.lower() not in STATES:
+        near = near_state(state)
+        hint = f" Did you mean `--state {near}`?" if near else ""
+        states = ", ".join(f"`{one}`" for one in STATES)
+        raise WrongWords(f"There is no state `{visible(state)[:40]}`; there are {states}.{hint}")
     if label and not label.partition("=")[0]:
         raise WrongWords("A label is named so: `--label team=vision`.")
-    return Listing(sort.lower(), told.get("state", "")[:40], told.get("owner", "")[:80], label[:80], int(page))
+    return Listing(sort.lower(), state.lower(), told.get("owner", "")[:80], label[:80], int(page))
 
 
 def _fits(run: Run, listing: Listing) -> bool:
@@ -144,6 +152,11 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 }
 _Key = Callable[[Run], tuple[float | str, ...]]
 STATES = ("stalled", "down", "crashed", "unheard", "running", "unknown", "killed", "preempted", "ended", "finished")
+
+
+def near_state(word: str) -> str:
+    """The state that may be meant by it; empty: none is near."""
+    return next(iter(difflib.get_close_matches(word.lower(), STATES, n=1, cutoff=0.7)), "")
 
 
 def _by_state(run: Run) -> tuple[float | str, ...]:

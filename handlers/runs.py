@@ -10,7 +10,7 @@ from handlers.kept import closed_by_people, kept_of
 from handlers.messages.escaping import visible
 from handlers.messages.runs import runs_answer
 from handlers.names import typed
-from handlers.run_list import FRESH_SECONDS, OPTIONS, STATES, Listing, Page, page_of, read_listing
+from handlers.run_list import FRESH_SECONDS, OPTIONS, STATES, Listing, Page, near_state, page_of, read_listing
 from handlers.shown_runs import as_shown
 from registry import Run
 from registry.runs import Runs
@@ -40,7 +40,10 @@ def _read_words(desk: Desk, words: str) -> Arguments:
             return Arguments((), {"state": one, **several.options})
         name = typed(visible(one))
         loss, stall = desk.command("loss"), desk.command("stall")
-        raise WrongWords(f"That lists all runs. For one run: `{loss} {name}`, or `{stall} {name}`.") from several
+        one_run = f"For one run: `{loss} {name}`, or `{stall} {name}`."
+        if near := near_state(one):
+            raise WrongWords(f"Did you mean `{desk.command('runs')} {near}`? {one_run}") from several
+        raise WrongWords(f"That lists all runs. {one_run}") from several
 
 
 async def look(desk: Desk, listing: Listing) -> tuple[Page, Counter[str], float]:

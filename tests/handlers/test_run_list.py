@@ -57,7 +57,7 @@ def test_the_list_comes_as_asked(words, order):
     assert names(words, {"fast": 2}) == order
 
 
-@pytest.mark.parametrize("words", ["--sort luck", "--page 0", "--page x", "--label =x"])
+@pytest.mark.parametrize("words", ["--sort luck", "--state crashd", "--state x", "--page 0", "--page x", "--label =x"])
 def test_what_cannot_be_meant_is_refused(words):
     """With what is right."""
     with pytest.raises(WrongWords):

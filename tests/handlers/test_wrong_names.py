@@ -11,9 +11,12 @@ from handlers.arguments import TooManyNames, WrongWords, read_arguments
 from handlers.find_incident import WhichIncident, find_incident
 from handlers.find_run import NoSuchRun, WhichRun, find_run, what_is_meant
 from handlers.loss import COMMAND, read_words
+from handlers.messages.languages import speaking
 from handlers.messages.mistakes import explain
+from handlers.run_list import read_listing
 from handlers.runs import _read_words
 from registry.errors import RegistryAway
+from tests.bot.chinese import english_in
 
 
 @pytest.fixture
@@ -85,6 +88,27 @@ def test_the_list_of_runs_sends_one_name_to_its_own_commands(desk):
         _read_words(desk, "run42")
     with pytest.raises(TooManyNames):
         _read_words(desk, "run42 run43")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("crashd", "crashed"), ("Stall", "stalled"), ("finish", "finished"), ("runing", "running"), ("unherd", "unheard")],
+)
+def test_a_state_with_a_slip_of_the_finger_is_asked_about(desk, typed, meant):
+    """Bare or as an option, in both languages; a run of that name has its own commands all the same."""
+    with pytest.raises(WrongWords) as bare:
+        _read_words(desk, typed)
+    with pytest.raises(WrongWords) as option:
+        read_listing(_read_words(desk, f"--state {typed}"))
+    with speaking("zh"):
+        chinese = [explain(one.value, None, "rw-").text for one in (bare, option)]
+
+    assert (
+        str(bare.value) == f"Did you mean `/rw-runs {meant}`? For one run: `/rw-loss {typed}`, or `/rw-stall {typed}`."
+    )
+    assert str(option.value).startswith(f"There is no state `{typed}`; there are `stalled`, `down`")
+    assert str(option.value).endswith(f"Did you mean `--state {meant}`?")
+    assert not [text for text in chinese if english_in(text)]
 
 
 @pytest.mark.parametrize("typed", ["crashed", "Crashed", "--sort name crashed", "state crashed"])

@@ -65,12 +65,16 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         ),
         "That lists all runs": "那会列出所有任务",
         "For one run: `{loss} {name}`, or `{stall} {name}`": "单个任务用 `{loss} {name}` 或 `{stall} {name}`",
+        "There is no state `{name}`; there are {list}": "没有状态 `{name}`；可用的有 {list}",
         "One run at a time; both on one chart: `{words}`": "一次只能一个任务；两个画在一张图上： `{words}`",
         "One range of steps at a time: `--steps 41000..41300`": "一次只能一个步数范围： `--steps 41000..41300`",
         "One metric at a time: `--metric grad_norm`": "一次只能一个指标： `--metric grad_norm`",
         "There is no option `--{name}`": "没有选项 `--{name}`",
         "There are: {list}": "可用的有：{list}",
         "This command has no options": "该命令没有选项",
+        "Did you mean `{words}`? For one run: `{loss} {name}`, or `{stall} {name}`": (
+            "你是指 `{words}` 吗？单个任务用 `{loss} {name}` 或 `{stall} {name}`"
+        ),
         "Did you mean `{words}`?": "你是指 `{words}` 吗？",
         "`--{name}` needs a value: `{example}`": "`--{name}` 需要一个值： `{example}`",
         "`--{name}` takes no value": "`--{name}` 不接受值",
