@@ -23,11 +23,12 @@ from registry.address import parse
 from registry.ending import end_all
 from watcher.answers import Answers
 from watcher.bookmarks import RunTaken, file_name
+from watcher.boot import is_this_boot
 from watcher.gpu_trouble import GpuTrouble
 from watcher.gpus import Gpus
 from watcher.host import Host
 from watcher.job_end import JobEnd
-from watcher.kernel_log import KernelLog, boot_name
+from watcher.kernel_log import KernelLog
 from watcher.plain_logging import start_logging
 from watcher.publisher import Publisher
 from watcher.run_watch import RunWatch
@@ -229,6 +230,8 @@ class Agent:
     async def _tell(self, run: RunWatch) -> None:
         while True:
             try:
+                if not run.clock.is_known:
+                    await self._measure_clock()
                 await run.reporting.tell(
                     self.registry,
                     run.attempts(),
@@ -282,7 +285,7 @@ class Agent:
         offset = await self.registry.clock.measure()
         self._offset = (offset.seconds, offset.uncertainty_seconds)
         for run in self.runs:
-            run.clock.measured(offset.seconds)
+            run.reporting.progress.move(run.clock.measured(offset.seconds))
 
     async def _follow_kernel_log(self) -> None:
         async for symptom in self.kernel_log.follow(self.settings.node):
@@ -298,8 +301,7 @@ class Agent:
 
     def _last_kernel_message(self) -> int | None:
         """The number after which the kernel's messages were not judged yet; None: only what comes from now on is."""
-        boot = boot_name()
-        places = [run.kernel_place for run in self.runs if run.kernel_place and run.kernel_place[0] == boot]
+        places = [run.kernel_place for run in self.runs if run.kernel_place and is_this_boot(run.kernel_place[0])]
         return min((int(place[1]) for place in places), default=None)
 
     async def _judge_node(self) -> None:

@@ -9,10 +9,12 @@ import hashlib
 import json
 import os
 import re
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from watcher.boot import boot_name, is_this_boot
 from watcher.identity import Digest, FileId, Place
 
 VERSION = 1
@@ -97,6 +99,7 @@ class Bookmarks:
         """
         document = {
             "version": VERSION,
+            "boot": boot_name(),
             "extra": dict(extra),
             "places": {path: [_as_json(place) for place in marks] for path, marks in places.items()},
         }
@@ -164,22 +167,30 @@ def _as_json(place: Place) -> dict[str, Any]:
         "head": [place.head.length, place.head.sha],
         "behind": [place.behind.length, place.behind.sha],
         "written": place.written_at,
+        "caught_up": place.caught_up_at,
     }
 
 
 def _places(document: Any) -> dict[str, tuple[Place, ...]]:
     if document["version"] > VERSION:
         raise ValueError(document["version"])
-    return {str(path): tuple(_place(mark) for mark in marks) for path, marks in document["places"].items()}
+    is_same_boot = is_this_boot(document.get("boot"))
+    return {
+        str(path): tuple(_place(mark, is_same_boot) for mark in marks) for path, marks in document["places"].items()
+    }
 
 
-def _place(mark: Mapping[str, Any]) -> Place:
+def _place(mark: Mapping[str, Any], is_same_boot: bool) -> Place:
     offset, line = int(mark["offset"]), mark["line"]
     head, behind = _digest(mark["head"]), _digest(mark["behind"])
     if offset < behind.length or (line is not None and int(line) < 1):
         raise ValueError(offset)
     file_id = FileId(int(mark["device"]), int(mark["inode"]))
-    return Place(file_id, offset, None if line is None else int(line), head, behind, float(mark["written"]))
+    at = mark.get("caught_up") if is_same_boot else None
+    caught_up_at = float(at) if at is not None and float(at) <= time.monotonic() else None
+    return Place(
+        file_id, offset, None if line is None else int(line), head, behind, float(mark["written"]), caught_up_at
+    )
 
 
 def _digest(pair: Any) -> Digest:

@@ -48,8 +48,8 @@ def gather(agent: "Agent", run: RunWatch, *, stands: bool = False) -> Callable[[
     checked = run.reading.checked
     logs = [_Log(reader, run, checked) for reader in run.reading.readers()]
     progressed_at = run.reporting.progress.facts.get("last_progress")
-    since = 0.0 if progressed_at is None else progressed_at + run.clock_offset + LOOKS_BEFORE_SECONDS
-    offset = run.clock_offset
+    since = 0.0 if progressed_at is None else progressed_at + run.clock.ahead_seconds + LOOKS_BEFORE_SECONDS
+    offset = run.clock.ahead_seconds
     findings, cleared = run.chronicles.findings, run.chronicles.cleared
     kernel = tuple(replace(seen, origin=replace(seen.origin, run=run.run.name)) for seen in agent.kernel_lines)
     reads_kernel_log = agent.kernel_log.problem is None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from diagnosis.findings import Cleared, Finding, Severity
 from diagnosis.observations import Evidence, GpuSample, Origin
-from watcher.kernel_log import boot_name
+from watcher.boot import boot_name
 
 _SILENT = "NVML does not answer"
 _MISMATCH = "driver/library version mismatch"

@@ -7,7 +7,7 @@ says must not end up in our state folder.
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 HEAD_BYTES = 256
@@ -57,6 +57,8 @@ class Place:
     behind: Digest = Digest()
     written_at: float = 0.0
     """Unix seconds of the newest write to the file that was seen; what is younger was not read."""
+    caught_up_at: float | None = field(default=None, compare=False)
+    """When nothing lay behind it (monotonic seconds of this boot): later bytes are younger. None: not known."""
 
     def fits(self, fd: int) -> bool:
         """True when the open file holds the bytes that were read up to this place."""

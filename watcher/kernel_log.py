@@ -6,10 +6,10 @@ import os
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from diagnosis import signatures
 from diagnosis.observations import Evidence, Origin, Symptom
+from watcher.boot import boot_name
 
 POLL_SECONDS = 1.0
 RETRY_SECONDS = 600.0
@@ -100,14 +100,6 @@ def parse(raw: bytes) -> Record | None:
         return None
     text = rest.partition(b"\n")[0].decode("utf-8", "replace")
     return Record(int(fields[1]), int(fields[2]) / 1e6, text)
-
-
-def boot_name() -> str:
-    """What tells this boot from others."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
-    except OSError:
-        return "unknown"
 
 
 def _to_the_end(descriptor: int) -> None:

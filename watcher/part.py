@@ -48,6 +48,8 @@ class Part:
         """Unix seconds of the newest write of which we know: set when bytes come."""
         self.grew_at = 0.0
         """When bytes came last, on the caller's monotonic clock."""
+        self.caught_up_at: float | None = None
+        """When it was last read to its end, on the same clock; None: not known."""
         self.nul_bytes = 0
         """Bytes of holes that were stepped over."""
         self._descriptor = descriptor
@@ -113,7 +115,8 @@ class Part:
 
     def place(self) -> Place:
         """Where reading stands."""
-        return Place(self.file_id, self.offset, None, self.head(), Digest.of(self._behind), self.written_at)
+        behind = Digest.of(self._behind)
+        return Place(self.file_id, self.offset, None, self.head(), behind, self.written_at, self.caught_up_at)
 
     def mark(self) -> Place:
         """A place by which this file is recognised even when nothing was read of it yet."""

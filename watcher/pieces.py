@@ -27,10 +27,12 @@ class Chunk:
     place: Place
     """The file they are from; its offset is that of the end of the chunk."""
     written_at: float = 0.0
-    """Unix seconds of the last write to the file: these bytes are not younger."""
+    """Unix seconds of the last write to the file, by the clock of its file system."""
     line: int | None = None
     """Line number where the part was opened; None: its head was never read."""
     use: Use = Use.NEWS
+    unread_seconds: float | None = None
+    """These bytes are not older, on a clock that nobody sets: so long ago nothing lay there. None: not known."""
 
 
 @dataclass(frozen=True, slots=True)

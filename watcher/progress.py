@@ -92,6 +92,17 @@ class Progress:
                 if rank.heard_at is None or at > rank.heard_at:
                     rank.heard_at, rank.is_fresh, rank.has_changed = at, True, True
 
+    def move(self, seconds: float) -> None:
+        """All that was noted was so much later: the clock was not known yet."""
+        if not seconds:
+            return
+        for rank in self._ranks.values():
+            rank.progressed_at = None if rank.progressed_at is None else rank.progressed_at + seconds
+            rank.heard_at = None if rank.heard_at is None else rank.heard_at + seconds
+            rank.has_changed = True
+        if "last_progress" in self.facts:
+            self.facts["last_progress"] += seconds
+
     def changed(self) -> list[RankProgress]:
         """What is new since the last call."""
         found = [rank for rank in self._ranks.values() if rank.has_changed and rank.is_fresh]

@@ -16,8 +16,8 @@ from watcher.settings import WatchedRun
 
 CONTEXT_BYTES = 16 << 10
 """So much of a file is kept to know what is spoken when the log goes on in another."""
-OLD_SECONDS = 60.0
-"""Bytes of a file that was last written this long ago are dated by that, not by when we read them."""
+WHOLE_SECONDS = 60.0
+"""Nothing that was read before a restart waits for a continuation."""
 
 
 class Seen(NamedTuple):
@@ -52,7 +52,9 @@ class _Part:
             behind = self.recent.digest_before(offset)
             if behind is not None:
                 line = self.line if self.knows_lines else None
-                self.place = replace(self.file, offset=offset, line=line, behind=behind)
+                # What waits for its rest lay there already when the file was read to its end.
+                caught_up_at = self.file.caught_up_at if offset == self.recent.end else None
+                self.place = replace(self.file, offset=offset, line=line, behind=behind, caught_up_at=caught_up_at)
         return self.place
 
 
@@ -71,11 +73,11 @@ class Reading:
         """Files whose last line or record is not whole yet."""
         self._uncounted: set[str] = set()
 
-    def take(self, piece: Piece, now: float) -> Iterator[Seen]:
-        """What one piece shows."""
+    def take(self, piece: Piece, written: float) -> Iterator[Seen]:
+        """What one piece shows; `written` is when its bytes came, on this node's clock."""
         match piece:
             case Chunk():
-                yield from self._read(piece, now)
+                yield from self._read(piece, written)
             case Continued(before=before, part=part):
                 if before in self._parts:
                     self._parts[part] = self._parts.pop(before)
@@ -142,10 +144,9 @@ class Reading:
         """Evidence without a line number where lines were never counted from the top of the file."""
         return replace(evidence, line=None) if evidence.file in self._uncounted else evidence
 
-    def _read(self, chunk: Chunk, now: float) -> Iterator[Seen]:
+    def _read(self, chunk: Chunk, written: float) -> Iterator[Seen]:
         part, reader = self._part_of(chunk)
-        received = chunk.written_at if now - chunk.written_at > OLD_SECONDS else now
-        told = reader.feed_stretches(chunk.data, received)
+        told = reader.feed_stretches(chunk.data, written)
         part.recent.add(chunk.data)
         part.file, part.is_new = chunk.place, True
         if chunk.data:
@@ -153,7 +154,7 @@ class Reading:
             self._context[chunk.source] = (self._context.get(chunk.source, b"") + chunk.data)[-CONTEXT_BYTES:]
         if chunk.use is Use.WARM_UP:
             # The bookmark stood at the start of a line, so what the warm-up ends with is whole.
-            told += reader.idle(now + OLD_SECONDS)
+            told += reader.idle(written + WHOLE_SECONDS)
         self._note_waiting(chunk.part)
         if chunk.use is not Use.CONTEXT:
             is_news = chunk.use is Use.NEWS

@@ -30,7 +30,7 @@ from watcher.node_clock import NodeClock
 from watcher.pieces import Chunk, Continued, Ended, Start, Use
 from watcher.publisher import Publisher
 from watcher.quiet import Quiet
-from watcher.reading import OLD_SECONDS, Reading
+from watcher.reading import Reading
 from watcher.reporting import Reporting
 from watcher.settings import WatchedRun, WatcherSettings
 from watcher.tail import Batch, Tail
@@ -96,11 +96,11 @@ class RunWatch:
         self._limits: dict[str, Any] = {}
         self._saved_at = self._curve_at = float("-inf")
         self._saved_places: object = None
-        self._is_stopping = False
-        self._has_ended = asyncio.Event()
+        self._is_stopping, self._has_ended = False, asyncio.Event()
         self._bookmarks.claim()
         places = self._bookmarks.load()
         self.kernel_place = self._bookmarks.extra.get("kernel")
+        self.clock.resume(self._bookmarks.extra.get("clock"))
         self._tail = Tail(
             run.logs,
             start=Start(settings.start_from, settings.small_log_bytes, settings.warm_up_bytes),
@@ -137,6 +137,7 @@ class RunWatch:
     async def watch(self) -> None:
         """Follow until `stop`."""
         try:
+            await self.clock.wait()
             while not self._is_stopping:
                 batch = await self._poll(HELD_SECONDS if self.reading.holds_something() else QUIET_SECONDS)
                 await self._take(batch)
@@ -196,7 +197,7 @@ class RunWatch:
     def keep_quiet_evidence(self, now: float) -> None:
         """Save what the last lines were, once no step came for a while; `now` is on this node's clock."""
         progressed_at = self.reporting.progress.facts.get("last_progress")
-        self.quiet.look(progressed_at, now - self.clock_offset, self.reading.readers(), self.reading.last.of)
+        self.quiet.look(progressed_at, now - self.clock.ahead_seconds, self.reading.readers(), self.reading.last.of)
 
     async def finish(self, end: JobEnd) -> None:
         """The job has ended: read its files to the end and say how it ended."""
@@ -216,11 +217,6 @@ class RunWatch:
         told = end.finding(origin, self.reporting.progress.facts.get("last_step"))
         if told is not None:
             self.accept(told)
-
-    @property
-    def clock_offset(self) -> float:
-        """This node's clock minus the registry's, as far as known, also after it was set."""
-        return self.clock.ahead_seconds
 
     # -- reading
 
@@ -276,11 +272,11 @@ class RunWatch:
                 self._warm_attempt = None
             if isinstance(piece, Continued | Ended):
                 self._lost_lines.rotated(piece.source)
-            for seen in self.reading.take(piece, now):
+            written = self.clock.written(piece, now)
+            for seen in self.reading.take(piece, written):
                 self._see(seen.told, now, is_news=seen.is_news)
             if isinstance(piece, Chunk) and piece.use is Use.NEWS and piece.data:
-                written = piece.written_at if now - piece.written_at > OLD_SECONDS else now
-                self.reporting.progress.heard(self.reading.speakers(piece.part), written - self.clock_offset)
+                self.reporting.progress.heard(self.reading.speakers(piece.part), written - self.clock.ahead_seconds)
             if isinstance(piece, Chunk) and len(piece.data) > YIELD_BYTES:
                 await asyncio.sleep(0)
         for seen in self.reading.idle(now):
@@ -305,7 +301,7 @@ class RunWatch:
 
     def _pass_by(self, stretch: Stretch, at: int, stop: int, now: float, *, is_news: bool) -> None:
         """`_see_one` for points about which the judge has no word."""
-        attempt, written_at = self.attempt, (stretch.seen_at or now) - self.clock_offset
+        attempt, written_at = self.attempt, (stretch.seen_at or now) - self.clock.ahead_seconds
         self.chronicles.pass_by(stretch, at, stop)
         self.changes.pass_by(stretch, at, stop)
         for seen in stretch.ends_of(at, stop):  # of steps that rise, the first and the last tell all of the progress
@@ -324,7 +320,7 @@ class RunWatch:
         self.chronicles.observe(seen)
         self.changes.observe(seen)
         at = getattr(seen, "seen_at", None) or now
-        self.reporting.progress.observe(seen, self.attempt, at - self.clock_offset, is_news=is_news)
+        self.reporting.progress.observe(seen, self.attempt, at - self.clock.ahead_seconds, is_news=is_news)
         if not is_news:
             return
         if isinstance(seen, StepSample):
@@ -382,7 +378,8 @@ class RunWatch:
             force or self.is_unsaved or now - self._saved_at >= self._settings.bookmark_seconds
         ):
             return
-        places, extra = self.reading.places(), {"attempt": self.attempt, "kernel": self.kernel_place}
+        places = self.reading.places()
+        extra = {"attempt": self.attempt, "kernel": self.kernel_place, "clock": self.clock.kept()}
         self._saved_at = now
         if places == self._saved_places and not self.is_unsaved:
             return

@@ -184,7 +184,7 @@ def _held(gpus: Iterable[GpuSample], used: Collection[int]) -> list[str]:
 def _stopped_at(run: RunWatch) -> float:
     """When the run made its last step, on this node's clock; earlier looks show it at work."""
     progressed_at = run.reporting.progress.facts.get("last_progress")
-    return 0.0 if progressed_at is None else float(progressed_at) + run.clock_offset + LOOKS_BEFORE_SECONDS
+    return 0.0 if progressed_at is None else float(progressed_at) + run.clock.ahead_seconds + LOOKS_BEFORE_SECONDS
 
 
 def _roots(run: RunWatch, logs: tuple[Path, ...]) -> dict[str, str]:

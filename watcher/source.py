@@ -69,7 +69,7 @@ class Source:
         pieces = self._look_before_the_first_byte(now) if self._parts else self._begin(now)
         for part in list(self._parts):
             try:
-                offset = part.offset
+                offset, caught_up_at = part.offset, part.caught_up_at
                 data = part.read(self._chunk_bytes)
             except Truncated:
                 pieces += self._after_truncation(part, now)
@@ -78,7 +78,10 @@ class Source:
             if data:
                 part.grew_at, part.written_at = now, part.changed_at()
                 self.wants_wake_up = True
-                pieces.append(self._chunk(part, part.offset - len(data), data))
+                if not part.unread_bytes():
+                    part.caught_up_at = now
+                unread_seconds = None if caught_up_at is None else now - caught_up_at
+                pieces.append(self._chunk(part, part.offset - len(data), data, unread_seconds))
             if data or part.offset != offset:
                 # Later files wait until the earlier one is read to its end: that is the order of the log.
                 is_all = part is self._parts[-1] and 0 < len(data) < self._chunk_bytes
@@ -86,6 +89,7 @@ class Source:
                 break
             if part.looks_short:
                 return pieces
+            part.caught_up_at = now
             if self._lingering.is_over(part, self._parts, now, has_name=self._name_id() is not None):
                 pieces.append(self._end(part))
         if self._parts and not self.has_more:
@@ -156,6 +160,7 @@ class Source:
             if part is not None and is_among(found, part.file_id):
                 part.close()
             elif part is not None:
+                part.caught_up_at = place.caught_up_at
                 found.append(part)
         live = self._name_id()
         if live is None or not is_among((part for part in found if part.offset), live):
@@ -276,9 +281,10 @@ class Source:
             copy = None
         others = [other for other in self._parts if other is not part]
         afresh = Part(part.reopened(), part.path)
-        afresh.written_at = max(afresh.written_at, part.written_at)
+        afresh.written_at, afresh.caught_up_at = max(afresh.written_at, part.written_at), part.caught_up_at
         pieces: list[Piece]
         if copy is not None:
+            copy.caught_up_at = part.caught_up_at
             following = [copy, *self._newer_copies(copy.written_at, [*others, copy, afresh])]
             pieces = [Continued(self.path, part.number, copy.number)]
         else:
@@ -300,8 +306,9 @@ class Source:
 
     # -- small things
 
-    def _chunk(self, part: Part, offset: int, data: bytes) -> Chunk:
-        return Chunk(self.path, part.number, offset, data, part.place(), part.changed_at(), part.line)
+    def _chunk(self, part: Part, offset: int, data: bytes, unread_seconds: float | None = None) -> Chunk:
+        place, changed_at = part.place(), part.changed_at()
+        return Chunk(self.path, part.number, offset, data, place, changed_at, part.line, unread_seconds=unread_seconds)
 
     def _name_id(self) -> FileId | None:
         try:

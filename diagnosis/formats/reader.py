@@ -15,6 +15,7 @@ from diagnosis.formats.line import Line
 from diagnosis.formats.memory import Memory, Unread
 from diagnosis.formats.metric_words import has_metric_word, is_yolo_row, looks_like_metrics, tells_values
 from diagnosis.formats.noticing import Noticer
+from diagnosis.formats.pairs import tells_no_loss
 from diagnosis.formats.record import Step
 from diagnosis.formats.sampling import Sampler
 from diagnosis.formats.settings import ReadSettings
@@ -170,7 +171,8 @@ class LogReader:
 
     def idle(self, now: float) -> list[Observation]:
         """Live only: what waits for a continuation that does not come."""
-        waited = now - (self._heard_at if self._heard_at is not None else now)
+        # A clock that was set back leaves no way to tell how long; what waits for hours is worse than what is cut.
+        waited = abs(now - (self._heard_at if self._heard_at is not None else now))
         self._memory.seen_at = now
         if waited >= RECORD_WAITS_SECONDS:
             self._sampler.flush_all()
@@ -338,7 +340,7 @@ class LogReader:
     def _is_metric(self, text: str) -> bool:
         """Whether somebody may miss the numbers of a line."""
         if looks_like_metrics(text):
-            return True
+            return not (self._memory.has_losses and tells_no_loss(text))
         # Without our words it is one that comes again and again in a log that tells no loss otherwise.
         return tells_values(text) and not self._memory.has_losses and self._memory.comes_again(text)
 

@@ -135,7 +135,7 @@ async def watched(texts, sizes, folder):
     run = WatchedRun("run42", (f"{folder}/*.log",))
     told = Told()
     watch = RunWatch(run, WatcherSettings(runs=(run,), state_dir=folder, node="node17"), told, "node17/run42")
-    watch.clock = SimpleNamespace(ahead_seconds=0.0)
+    watch.clock = SimpleNamespace(ahead_seconds=0.0, written=lambda _piece, now: now, kept=lambda: None)
     places, turn = [0] * len(texts), 0
     while any(place < len(text) for place, text in zip(places, texts, strict=True)):
         run_watch.time.time = lambda: BEGAN + turn / 4  # noqa: B023 - one clock for both readings

@@ -131,12 +131,13 @@ def test_a_partial_line_waits_for_its_end():
     assert losses(reader.feed(b"75 lr=1\n", received=102.5)) == [(1, 2.75)]
 
 
-def test_a_partial_line_that_nobody_ends_is_read_after_a_while():
-    """The process may be dead; its last words count."""
+@pytest.mark.parametrize("jump", [0.0, 86_400.0, -86_400.0], ids=["clock as it was", "a day on", "a day back"])
+def test_a_partial_line_that_nobody_ends_is_read_after_a_while(jump):
+    """The process may be dead; its last words count, though somebody set the clock meanwhile."""
     reader = LogReader("train.log", Origin())
-    reader.feed(b"step=1 loss=2.75 lr=1", received=100.0)
+    reader.feed(b"step=1 loss=2.75 lr=1", received=1e9)
 
-    assert losses(reader.idle(106.0)) == [(1, 2.75)]
+    assert losses(reader.idle(1e9 + 6.0 + jump)) == [(1, 2.75)]
     assert reader.close() == []
 
 
