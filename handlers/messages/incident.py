@@ -79,7 +79,8 @@ def headline(incident: Incident, facts: RunFacts = NO_FACTS) -> Phrase:
         run=incident.run,
         over=over,
         what=Clause(what(head)),
-        moment=Moment(moment, shows_utc=True),
+        # Each reader's own clock stands beside our name already; this one is in the logs.
+        moment=Moment(moment).plain,
     )
     return join([first, where(incident, facts)], " · ")
 

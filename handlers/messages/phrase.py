@@ -96,16 +96,12 @@ class Moment:
 
     time: float
     shows_date: bool = False
-    shows_utc: bool = False
-    """Also as the logs and the other people have it, beside the reader's own clock."""
 
     @property
     def mrkdwn(self) -> str:
         """Slack's date sign, with the same moment in UTC for clients that cannot."""
         form = "{date_short_pretty} {time_secs}" if self.shows_date else "{time_secs}"
         said = self.plain
-        if self.shows_utc:
-            form += f" · {said}"
         return said if said == "unknown time" else f"<!date^{int(self.time)}^{form}|{said}>"
 
     @property

@@ -66,6 +66,15 @@ def test_the_root_answers_the_first_questions():
         assert said in words(message)
 
 
+def test_the_title_says_the_time_once():
+    """As the logs and all people have it: a date sign would say it again to everybody whose clock is UTC."""
+    title = headline(opened(NAN))
+
+    assert title.mrkdwn.count(" UTC") == 1
+    assert "<!date" not in title.mrkdwn
+    assert "(20:26:40 UTC)" in title.mrkdwn
+
+
 @pytest.mark.parametrize(
     ("state", "first"),
     [("running", "Copy the checkpoint"), ("stalled", "Copy the checkpoint"), ("down", "Start again from the check")],
