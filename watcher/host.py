@@ -104,7 +104,7 @@ class Host:
             pids = ", ".join(map(str, self._unclear[:MOST_PIDS]))
             named = "name this run's by `match` or `pids` in its [[runs]] table"
             return (f"cannot tell which run the processes are of (pid {pids}): {named}",)
-        return ("no process of this run was found here: those of other runs are not taken for its own",)
+        return ("no process of this run was found here, only those of other runs",)
 
     async def watch(self) -> None:
         """Look for ever."""

@@ -8,6 +8,7 @@ from diagnosis import wording
 from handlers.messages.blocks import Block, Message, actions, button, context, lines, message, table
 from handlers.messages.phrase import NOTHING, Clause, Phrase, and_more, join, listed, number_of, say
 from handlers.messages.silent_nodes import silent_nodes
+from handlers.messages.snapshot_gaps import gaps
 from handlers.names import typed
 
 STOP = "stop_run"
@@ -102,7 +103,6 @@ def snapshot_answer(
     `is_gone`: no process of the run is left to be stopped.
     """
     good = [node for node in saved if not node.error]
-    failed = [node for node in saved if node.error]
     total = sum(node.bytes for node in good)
     count = say("{n} of {all} nodes", n=len(good), all=len(saved) + len(silent))
     head = say(
@@ -119,36 +119,16 @@ def snapshot_answer(
         _where(good),
         say("Note: {note}.", note=note.rstrip(".")) if note else NOTHING,
     ]
-    gaps = [say("• {node}: {what}", node=node.node, what=_by_reason(node.missing)) for node in good if node.missing]
-    gaps += [say("• {node}: {error}", node=node.node, error=Clause(node.error)) for node in failed]
-    gaps += [
-        say("• {node}: no copy in the store, only on the node: {why}", node=node.node, why=Clause(node.url_problem))
-        for node in good
-        if node.url_problem
-    ]
     rows = [HEAD, *(_row(node) for node in saved[:MOST_ROWS])] if len(saved) > 1 else []
     return message(
         head,
         lines([join(facts, " "), safe_to_stop(saved, silent, is_gone=is_gone)]),
-        lines(gaps[:20]),
+        lines(gaps(saved)),
         table(rows),
         context(_paths(good)),
         context(say("Before the restart: `/{prefix}runwatch checklist {run}`.", prefix=prefix, run=typed(run))),
         _buttons(run, may_stop=may_stop) if good and not is_gone else None,
     )
-
-
-def _by_reason(missing: Sequence[str]) -> Phrase:
-    """`nvidia_smi_table, nvidia_smi_report: no nvidia-smi here; stacks: …`: each reason once."""
-    pieces: dict[str, list[str]] = {}
-    for one in missing:
-        piece, _, why = one.partition(": ")
-        pieces.setdefault(why, []).append(piece)
-    told = []
-    for why, names in pieces.items():
-        named = ", ".join(names)
-        told.append(say("{pieces}: {why}", pieces=named, why=Clause(why)) if why else say("{pieces}", pieces=named))
-    return join(told, "; ")
 
 
 def no_bundle(why: str) -> Message:

@@ -28,7 +28,7 @@ class Scheduler:
         why = [*self._slurm(scene, into), *_kubernetes(scene, into)]
         if into.files:
             return Result(Outcome.COLLECTED, "; ".join(why))
-        return Result(Outcome.UNAVAILABLE, "; ".join(why) or "no scheduler's job id stands in the job's environment")
+        return Result(Outcome.UNAVAILABLE, "; ".join(why) or "the job's environment names none")
 
     def _slurm(self, scene: Scene, into: Bin) -> list[str]:
         job = first_of(scene.pids, "SLURM_JOB_ID", "SLURM_JOBID")

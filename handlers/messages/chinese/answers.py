@@ -266,6 +266,8 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         "Note: {note}": "备注：{note}",
         "not taken: {why}": "未保存：{why}",
         "copied to {url}": "已复制到 {url}",
+        "• Not saved on {nodes}: {what}": "• {nodes} 上未保存：{what}",
+        "{tool} ({n} pieces)": "{tool}（{n} 项）",
         "{pieces}: {why}": "{pieces}：{why}",
         "Snapshot of {run}: each piece, and the lines that were found": "{run} 的现场：各部分和找到的日志行",
         "Snapshot of {run}: all files, verified": "{run} 的现场：全部文件，已校验",

@@ -15,8 +15,8 @@ EVIDENCE: Mapping[str, str] = MappingProxyType(
         # What could not be looked at.
         "cannot tell which run the processes are of (pid {pids}): name this run's by `match` or `pids` in its [[runs]] "
         "table": "无法判断进程属于哪个任务（pid {pids}）：请在 [[runs]] 表中用 `match` 或 `pids` 指明",
-        "no process of this run was found here: those of other runs are not taken for its own": (
-            "这里没有找到该任务的进程：其他任务的进程不算"
+        "no process of this run was found here, only those of other runs": (
+            "这里没有找到该任务的进程，只有其他任务的进程"
         ),
         "which rank: neither the line nor its file names one": "哪个 rank：该行和文件都没有写明",
         "which of the suspects was first": "嫌疑者中谁最先",
@@ -76,7 +76,7 @@ EVIDENCE: Mapping[str, str] = MappingProxyType(
         "no checkpoint was found ({place})": "没有找到检查点（{place}）",
         "no folder is known": "没有已知的文件夹",
         "no rotated copy lies beside the logs": "日志旁没有轮转的副本",
-        "no scheduler's job id stands in the job's environment": "作业环境中没有调度器的作业号",
+        "the job's environment names none": "作业环境中没有写明",
         "no control group of the job is readable here": "没有可读的作业控制组",
         "not allowed for this run (--stacks)": "该任务不允许（--stacks）",
         "the host was not looked at yet": "还没有查看主机",

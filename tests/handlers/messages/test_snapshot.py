@@ -2,7 +2,9 @@
 
 import pytest
 
+from handlers.messages.languages import speaking
 from handlers.messages.snapshot import NodeSaved, nobody_to_ask, safe_to_stop, saved_of, say_bytes, snapshot_answer
+from handlers.messages.snapshot_gaps import gaps
 from handlers.messages.snapshot_text import snapshot_text
 
 
@@ -38,6 +40,38 @@ def test_everybody_answered():
     assert "core_dumps" not in whole
     assert "*Safe to stop now*" in whole
     assert "`/runwatch checklist run42`" in whole
+
+
+SMI = [f"nvidia_smi_{one}: no nvidia-smi here" for one in ("table", "report", "topology", "processes")]
+
+
+@pytest.mark.parametrize(
+    ("missing", "line"),
+    [
+        (
+            {"n1": [*SMI, "stacks: not allowed for this run (--stacks)"]},
+            "Not saved on n1: nvidia-smi (4 pieces): no nvidia-smi here; stacks: not allowed for this run (--stacks)",
+        ),
+        ({"n1": SMI[:1]}, "Not saved on n1: nvidia_smi_table: no nvidia-smi here"),
+        ({"n1": SMI, "n2": SMI}, "Not saved on n1, n2: nvidia-smi (4 pieces): no nvidia-smi here"),
+        (
+            {f"n{n}": ["disks: too slow", "network: too slow"] for n in range(9)},
+            "Not saved on n0, n1, n2, n3 and 5 more: disks, network: too slow",
+        ),
+        ({"n1": SMI, "n2": ["disks"]}, "Not saved on n1: nvidia-smi (4 pieces): no nvidia-smi here"),
+    ],
+)
+def test_what_lacks_is_one_short_line(missing, line):
+    """Every reason once, pieces of one tool counted, nodes that lack the same together; in Chinese as well."""
+    saved = [saved_of(node, answer(node=node, pieces=[], missing=lacks)) for node, lacks in missing.items()]
+
+    told = [one.plain for one in gaps(saved)]
+    with speaking("zh"):
+        chinese = [one.plain for one in gaps(saved)]
+
+    assert told[0] == f"• {line}"
+    assert len(told) == len({tuple(lacks) for lacks in missing.values()})
+    assert not [text for text in chinese if "Not saved" in text or "pieces" in text]
 
 
 def test_a_missing_node_is_named_first_and_it_is_not_complete():
