@@ -38,6 +38,8 @@ COMMANDS = (
 """One file in `bot/commands/` each: SUMMARY, configure(parser), run(options) -> exit code."""
 
 FINE, TROUBLE, USAGE, FAILURE = 0, 1, 2, 3
+EXITS = "exit codes: 0 fine; 1 trouble found, or nothing to tell by; 2 wrong use; 3 our own failure, or Redis is away"
+"""What `--help` ends with, where a command has no EXITS of its own."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -110,6 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(words[0])
     module = module_of(words[0])
     parser = Parser(prog=f"runwatch {words[0]}", description=module.SUMMARY, allow_abbrev=False)
+    parser.epilog = getattr(module, "EXITS", EXITS)
     module.configure(parser)
     return _run(module, parser, words[1:])
 

@@ -11,6 +11,10 @@ from bot.terminal.words import check_paths
 from diagnosis.errors import Mistake
 
 SUMMARY = "what went wrong in these log files, or in this folder of evidence; needs no Redis and no Slack"
+EXITS = (
+    "exit codes: 0 nothing wrong was found; 1 trouble was found, or these files cannot tell (no steps, no known form); "
+    "2 wrong use, such as a path that is not there; 3 our own failure"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -12,6 +12,9 @@ from diagnosis.errors import Mistake
 from diagnosis.thresholds import Thresholds
 
 SUMMARY = "what would have been posted about these logs, when, and by which rule: to trust and tune the thresholds"
+EXITS = (
+    "exit codes: 0 played; 1 these files tell nothing; 2 wrong use, such as a path that is not there; 3 our own failure"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,9 @@ from bot.setup import load_watcher
 from diagnosis.errors import Mistake
 
 SUMMARY = "start a command, keep its output, watch it; its signals and exit code pass through"
+EXITS = (
+    "exit code: that of the command; 126 where it cannot be run, 127 where there is none of that name; 2 for wrong use"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import bot.inspect
 from bot import cli, commands
-from bot.cli import COMMANDS, FINE, USAGE, main
+from bot.cli import COMMANDS, FAILURE, FINE, USAGE, main
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,6 +29,34 @@ def test_every_command_has_a_summary_and_help(name, capsys):
     out = capsys.readouterr().out
     assert code == FINE
     assert importlib.import_module(f"bot.commands.{name}").SUMMARY in " ".join(out.split())
+    assert out.rpartition("\n\n")[2].startswith("exit code")
+
+
+@pytest.mark.parametrize(
+    ("log", "code"),
+    [
+        ("".join(f"step={step} loss={3 - step / 1000:.4f} lr=0.0001\n" for step in range(300)), 0),
+        ("".join(f"step={step} loss={'nan' if step > 200 else 2.5} lr=0.0001\n" for step in range(300)), 1),
+        ("nothing of a training\n", 1),
+        (None, 2),
+        ("RuntimeError", 3),
+    ],
+    ids=["well", "trouble", "cannot tell", "no such file", "our own failure"],
+)
+def test_inspect_ends_with_the_code_that_its_help_names(log, code, tmp_path, capsys, monkeypatch):
+    """A script may rely on it."""
+    path = tmp_path / "train.log"
+    if log is not None:
+        path.write_text(log)
+    if code == FAILURE:
+        monkeypatch.setattr(bot.inspect, "inspect", lambda *_, **__: 1 // 0)
+
+    assert main(["inspect", str(path)]) == code
+
+    capsys.readouterr()
+    main(["inspect", "--help"])
+    told = " ".join(capsys.readouterr().out.split()).partition("exit codes: ")[2]
+    assert [part.split()[0] for part in told.split("; ")] == ["0", "1", "2", "3"]
 
 
 def test_without_a_command_the_list_is_shown(capsys):
