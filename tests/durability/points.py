@@ -37,12 +37,14 @@ class Call:
     moments: tuple[str, ...] = ("before", "after")
     only: str = ""
     """Only calls whose first argument is this."""
+    is_seldom: bool = False
+    """A life comes by here once, or not again for a long time."""
 
 
 CALLS = (
     Call("bot", "registry.lease:Lease", "take", ("after",)),
-    Call("bot", "bot.announcer:Announcer", "restore", ("after",)),
-    Call("bot", "bot.follower:Follower", "catch_up", ("after",)),
+    Call("bot", "bot.announcer:Announcer", "restore", ("after",), is_seldom=True),
+    Call("bot", "bot.follower:Follower", "catch_up", ("after",), is_seldom=True),
     Call("bot", "registry.ledger:Ledger", "begin"),
     Call("bot", "diagnosis.incidents:Tracker", "receive", ("after",)),
     Call("bot", "registry.ledger:Ledger", "intent"),
@@ -55,8 +57,8 @@ CALLS = (
     Call("watcher", "os", "fsync"),
     Call("watcher", "pathlib:Path", "replace"),
     Call("watcher", "watcher.spool:Spool", "bookmarked"),
-    Call("watcher", "registry.events:Events", "register"),
-    Call("watcher", "watcher.publisher:Publisher", "_compare"),
+    Call("watcher", "registry.events:Events", "register", is_seldom=True),
+    Call("watcher", "watcher.publisher:Publisher", "_compare", is_seldom=True),
     Call("watcher", "registry.events:Events", "publish_all", ("before", "during", "after")),
     Call("watcher", "watcher.spool:Spool", "drop_delivered"),
 )

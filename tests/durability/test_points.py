@@ -52,7 +52,7 @@ class Story:
         side = POINTS[point][0].side
         for number in range(times):
             self.end(side)
-            self.start(side, point, random.Random(number).choice([1, 1, 2, 3]))
+            self.start(side, point, 1 if POINTS[point][0].is_seldom else random.Random(number).choice([1, 1, 2, 3]))
             for _ in range(round(STUCK_SECONDS / 0.02)):
                 if self._lives[side].poll() is not None:
                     self.killed[point] += 1
