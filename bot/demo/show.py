@@ -19,7 +19,8 @@ import aiohttp
 
 from bot.demo.company import Company, Member, Stopped, last_words
 from bot.demo.player import play
-from bot.demo.stage import NODES, PLAYS
+from bot.demo.stage import NODES, PLAYS, LiveJob
+from bot.demo.welcome import own_log_command, post_welcome
 from bot.manifest import manifest
 from bot.workspace import WorkspaceSettings
 from diagnosis.errors import Mistake
@@ -28,6 +29,7 @@ from registry.embedded import Embedded
 START_SECONDS = 60.0
 USUAL_PORT = 8065
 PARTS = 5
+CHANNEL = "#training"
 
 QUICK = {
     # Real runs wait minutes before anybody is woken; a demo has seconds. Each of these is an ordinary setting.
@@ -140,7 +142,7 @@ async def perform(options: DemoOptions) -> int:
         with Embedded.start(home / "registry") as server:
             page = await _raise_curtain(company, home, server.url, port)
             plays = [asyncio.create_task(play(part, home / "logs" / part.node / f"{part.run}.log")) for part in PLAYS]
-            _greet(page, home)
+            _greet(page, home, server.url)
             if options.opens_browser:
                 await asyncio.to_thread(webbrowser.open, page)
             await _until_the_end(company, stopping, options.ends_after_seconds)
@@ -163,7 +165,7 @@ async def _raise_curtain(company: Company, home: Path, redis_url: str, port: int
         "SLACK_BOT_TOKEN": slack.bot_token,
         "SLACK_APP_TOKEN": slack.app_token,
         "REDIS_URL": redis_url,
-        "RUNWATCH_CHANNEL": "#training",
+        "RUNWATCH_CHANNEL": CHANNEL,
         "PYTHONUNBUFFERED": "1",
         **QUICK,
     }
@@ -173,6 +175,7 @@ async def _raise_curtain(company: Company, home: Path, redis_url: str, port: int
     arguments = ["bot.workspace", "--port", str(port), "--data", str(home / "workspace"), "--manifest", str(app)]
     workspace = await company.start("workspace", arguments, {})
     await wait_until_it_answers(workspace, page)
+    await post_welcome(page, slack.bot_token, CHANNEL, PLAYS)
     say(f"starting 3/{PARTS}: the bot")
     health = free_port(0)
     bot = await company.start("bot", ["bot.cli", "bot"], {**environment, "RUNWATCH_HEALTH_PORT": str(health)})
@@ -200,11 +203,15 @@ def _watcher(node: str, home: Path, environment: Mapping[str, str]) -> tuple[lis
     )
 
 
-def _greet(page: str, home: Path) -> None:
-    say(f"\nOpen {page} and watch #training for a minute:")
+def _greet(page: str, home: Path, redis_url: str) -> None:
+    say(f"\nOpen {page} and watch {CHANNEL} for a minute:")
     for part in PLAYS:
-        say(f"  {part.run:<11} on {part.node}: {part.shows}")
+        source = "a job on this machine" if isinstance(part, LiveJob) else f"replayed: {part.source}"
+        say(f"  {part.run:<11} on {part.node}: {part.shows} ({source})")
     say(
+        "\nTo see a log of your own in it, from another terminal "
+        f"(a run without a step for {QUICK['RUNWATCH_STALL_MIN']} counts as stalled here):\n"
+        f"  {own_log_command(redis_url)}\n"
         "\nType in the page:  /loss run42    /stall llama-7b    /snapshot run42    /runs    /runwatch help\n"
         f"Logs of everything are in {home}/logs. Ctrl-C ends the demo."
     )

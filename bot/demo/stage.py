@@ -19,6 +19,8 @@ class Replay:
     """The sample (or its first `quick_lines`) is written in this time."""
     quick_lines: int | None = None
     """After so many lines the rest comes slowly, one line every two seconds, so that the run stays alive."""
+    source: str = "recorded log"
+    """Whose log it is, and of when where its lines say so."""
     last_words: str = ""
     """Written after the recorded log, where that was cut while its run went on."""
 
@@ -48,10 +50,46 @@ PLAYS: tuple[Replay | LiveJob, ...] = (
         arguments=("--fault", "lock:2:40", "--step-seconds", "0.15"),
         shows="hangs: rank 2 waits for a file lock and three ranks wait for rank 2",
     ),
-    Replay("gpt2-124m", "node001", "healthy_124m.log", "all is well, so nothing is said", 0, 30, 400, ENDS_HERE),
-    Replay("olmo-1b", "node001", "cuda_oom.log", "CUDA out of memory before the first step", 6, 6),
-    Replay("bloom-176b", "node002", "loss_spike.log", "the loss spikes and recovers by itself", 3, 32, 140, ENDS_HERE),
-    Replay("byte-gpt", "node002", "lost_rank.log", "one rank dies and the others scream", 12, 12),
+    Replay(
+        "gpt2-124m",
+        "node001",
+        "healthy_124m.log",
+        "all is well, so nothing is said",
+        starts_after_seconds=0,
+        lasts_seconds=30,
+        quick_lines=400,
+        source="public log",
+        last_words=ENDS_HERE,
+    ),
+    Replay(
+        "olmo-1b",
+        "node001",
+        "cuda_oom.log",
+        "CUDA out of memory before the first step",
+        starts_after_seconds=6,
+        lasts_seconds=6,
+        source="public log of December 2025",
+    ),
+    Replay(
+        "bloom-176b",
+        "node002",
+        "loss_spike.log",
+        "the loss spikes and recovers by itself",
+        starts_after_seconds=3,
+        lasts_seconds=32,
+        quick_lines=140,
+        source="written after a public chronicle of 2022",
+        last_words=ENDS_HERE,
+    ),
+    Replay(
+        "byte-gpt",
+        "node002",
+        "lost_rank.log",
+        "one rank dies and the others scream",
+        starts_after_seconds=12,
+        lasts_seconds=12,
+        source="our own log of November 2026",
+    ),
 )
 
 NODES = tuple(dict.fromkeys(play.node for play in PLAYS))
