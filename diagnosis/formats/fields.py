@@ -7,6 +7,8 @@ the factor that brings it to our unit.
 import re
 from collections.abc import Iterable
 
+from diagnosis.formats.tongues import in_english
+
 FIELDS = {
     "loss_scale": "the fp16 loss scale in force",
     "skipped_steps": "optimizer steps skipped within the interval of this line",
@@ -90,23 +92,18 @@ ALIASES: dict[str, tuple[str, float]] = {
     "global_step/max_steps": ("step", 1),
     "batch": ("step_in_epoch", 1),
     "batch_idx": ("step_in_epoch", 1),
+    "batch_id": ("step_in_epoch", 1),
+    "batch_index": ("step_in_epoch", 1),
+    "mini_batch": ("step_in_epoch", 1),
+    "minibatch": ("step_in_epoch", 1),
     "step_in_epoch": ("step_in_epoch", 1),
-    # the same words in other languages
+    # the same words in other languages (`tongues.py` has those with letters beyond ASCII)
     "pas": ("step", 1),
-    "étape": ("step", 1),
     "etape": ("step", 1),
-    "itération": ("step", 1),
     "schritt": ("step", 1),
     "paso": ("step", 1),
     "passo": ("step", 1),
     "krok": ("step", 1),
-    "шаг": ("step", 1),
-    "итерация": ("step", 1),
-    "步": ("step", 1),
-    "步数": ("step", 1),
-    "迭代": ("step", 1),
-    "ステップ": ("step", 1),
-    "스텝": ("step", 1),
     # learning rate
     "lr": ("lr", 1),
     "learning_rate": ("lr", 1),
@@ -130,9 +127,8 @@ ALIASES: dict[str, tuple[str, float]] = {
     "lr_adamw": ("lr", 1),
     "lernrate": ("lr", 1),
     "taux_d'apprentissage": ("lr", 1),
-    "学习率": ("lr", 1),
-    "学習率": ("lr", 1),
-    "학습률": ("lr", 1),
+    "tasa_de_aprendizaje": ("lr", 1),
+    "taxa_de_aprendizado": ("lr", 1),
     # gradient norm
     "grad_norm": ("grad_norm", 1),
     "gradnorm": ("grad_norm", 1),
@@ -238,6 +234,7 @@ LOSSES = (
     "train/loss",
     "main/loss",
     "loss/train",
+    "loss_train",
     "loss/out",
     "training_loss",
     "training/loss",
@@ -277,23 +274,18 @@ LOSSES = (
     "surrogate_loss",
     "mean_surrogate_loss",
     "loss/policy_avg",
+    "losspi",
     "losses/policy_loss",
     "model_loss",
     "trl",
-    # the same word in other languages
+    # the same word in other languages, likewise
     "perte",
     "verlust",
-    "pérdida",
     "perdida",
     "perda",
     "perdita",
     "pierdere",
     "strata",
-    "потери",
-    "лосс",
-    "损失",
-    "損失",
-    "손실",
 )
 """Keys that may hold the training loss; where a line has several, the first of this list is it."""
 
@@ -313,8 +305,8 @@ _UNIT = re.compile(r" ?\([^()]*\)$| in s$")
 
 
 def normalise(key: str) -> str:
-    """The printed key in lower case with `_` for blanks and hyphens, without quotes."""
-    return key.strip().strip("'\"").strip().lower().replace(" ", "_").replace("-", "_")
+    """The printed key in English and lower case, `_` for blanks and hyphens, without quotes and dots of short words."""
+    return in_english(key).strip().strip("'\"").strip().lower().replace(". ", " ").replace(" ", "_").replace("-", "_")
 
 
 def is_evaluation(name: str) -> bool:

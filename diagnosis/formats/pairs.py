@@ -3,9 +3,11 @@
 import re
 from collections.abc import Mapping
 
+from diagnosis.formats import tongues
 from diagnosis.formats.fields import field_of, generator_loss, is_evaluation, loss_key, normalise
 from diagnosis.formats.line_format import Token
 from diagnosis.formats.numbers import NUMBER
+from diagnosis.formats.tongues import in_english
 
 _WORD = r"[^\W\d][\w./%#+]*+"
 _NO_VALUE = r"(?!(?:(?<=[lL]oss\ )|(?<=LOSS\ )|(?<=norm\ )|(?<=ppl\ ))(?:(?i:nan|inf|infinity|none)\b|[nN]/[aA]\b))"
@@ -19,7 +21,7 @@ _PAIR = re.compile(
     rf"['\"]?{_WRAP}\[*\ *(?P<number>{NUMBER}(?:[KMGT]|k(?![A-Za-z]))?)(?!\d|:\d)"
 )
 _EVALUATION = re.compile(
-    r"(?:^|[\s\[(|])(?:(?i:e?val|evaluation|evaluating|valid|validate|validation|test|testing|dev)|CV)(?=[\s\])|:\[]|$)"
+    r"(?:^|[\s\[(|])(?:(?i:e?val|evaluation|evaluating|valid|validate|validating|validation|test|testing|dev)|CV)(?=[\s\])|:\[]|$)"
 )
 _HARMLESS = frozenset(
     ("train", "training", "info", "debug", "warning", "notice", "success", "the", "current", "at", "with", "batch")
@@ -29,7 +31,6 @@ _MISLEADING = re.compile(
     r"|distill\w*|router|z|scale|micro|epoch|teacher|world|local|lowest|initial|final|expected|clip\w*)$"
 )
 _SOME_LOSS = re.compile(r"(?:^|[_/.])loss(?:$|[_/.])")
-_CHINESE_STEP = re.compile(r"第 ?(\d{1,12}) ?(?:步|次迭代|个?批次)")
 _LENGTH = re.compile(r" ?/ ?(\d{1,9})(?![\d.]|,\d)")
 """How far the counter goes: the length of an epoch, if it begins again with each."""
 _EPOCH_AND_STEP = re.compile(
@@ -43,13 +44,20 @@ _TWO_OF_HOW_MANY = re.compile(
 )
 """`[ 1/ 3][ 800/ 1000]`: an epoch of some, and a batch of it."""
 _OF_HOW_MANY = re.compile(r"(?:^|[\[(|] *|[\])>-] +|(?<=\d) +|\t)(\d{1,12}) ?/ ?(\d{1,12})(?=\s|[\])|,;]|$)")
-_BARE_NUMBER = re.compile(r"(?:^|[\])|>-] +)(\d{1,12})(?::| \|| -|,)\s+(?=(?:[a-z]+ )?[lL]oss\b)")
+_BATCH = re.compile(r"(?i)\bbatch ?[\[(] *$")
+"""`Batch(100/1879) done. Loss: 5.96`: a counter that begins again with each epoch."""
+_BARE_NUMBER = re.compile(
+    r"(?:^|[\])|>-] +)(\d{1,12})(?::| \|| -|,)\s+(?=(?:[a-z]+ )?[lL]oss\b)|^ *(\d{1,12}) +(?=train loss: )"
+)
 _COUNT_AND_TIME = re.compile(r"(?:^|\s)\[(\d{1,12}) \| \d+(?:\.\d+)?\] (?=[lL]oss[=: ])")
 """GPT-2's first fine-tuning script: `[100 | 253.40] loss=3.12 avg=3.20`."""
 _BEFORE_TWO = re.compile(r"^\s*(\d{1,12}):? +(?=\[?(?:[dDgG]|[dD]isc\w*|[gG]en\w*)[ _][lL]oss\b)")
 """Keras GANs: `500 [D loss: 0.69, acc.: 51%] [G loss: 0.81]`."""
-_CALLED_MEAN = re.compile(r"(?i)(?<![a-z])(?:avg|average|mean|final|total epoch)[ _.-]?(?:[a-z]+[ _-]){0,2}loss\W*$")
+_CALLED_MEAN = re.compile(
+    r"(?i)(?<![a-z])(?:avg|average|mean|final|total epoch)(?:\. |[ _.-])?(?:[a-z]+[ _-]){0,2}loss\W*$"
+)
 _EVALUATED = re.compile(r"(?i)(?<![a-z])(?:e?val|vali|valid|validation|test|dev|held-?out)[ _/-]?(?:loss|nll|ce)\b")
+_LOSS_WORD = re.compile(r"(?i)(?:loss|perplexity|ppl)(?![a-z])")
 _LOSS_OF_STEP = re.compile(r"[ \t]+(\d+\.\d+(?:[eE][-+]?\d+)?|nan|inf)(?=[ \t]|$)")
 """`Train loss 100 0.345678`: the whole number is the step, the one behind it the loss."""
 _MEASURED = re.compile(r" ?(?:[num]?s|sec|[KMG]i?B)\b|(?<=[KMG])i?B\b")
@@ -99,9 +107,8 @@ def named_tokens(text: str) -> dict[str, Token]:
         if known is not None and known[0] not in tokens:
             factor = 0.001 if known[0] == "step_seconds" and known[1] == 1 and _IN_MS.match(text, span[1]) else known[1]
             tokens[known[0]] = Token(known[0], *span, factor)
-    ordinal = _CHINESE_STEP.search(text) if "step" not in tokens and not text.isascii() else None
-    if ordinal is not None:
-        tokens["step"] = Token("step", *ordinal.span(1))
+    for name, span in tongues.numbered(text).items():
+        tokens.setdefault(name, Token(name, *span))
     counter = tokens.get("step") or tokens.get("step_in_epoch")
     if "epoch" in tokens and counter is not None:
         length = _LENGTH.match(text, counter.end)
@@ -136,19 +143,31 @@ def wordless_counter(text: str, loss: Token, epoch: Token | None) -> dict[str, T
     if place is not None:
         return {name: Token(name, *place.span(name)) for name in place.re.groupindex}
     for place in _OF_HOW_MANY.finditer(text, 0, loss.start):
+        is_batch = epoch is None and _BATCH.search(text, 0, place.start(1)) is not None
         if epoch is not None and epoch.start >= place.start(1) and epoch.end <= place.end(2):
             continue  # how many epochs there will be
-        if epoch is None:
+        if epoch is None and not is_batch:
             return {"step": Token("step", *place.span(1)), "total_steps": Token("total_steps", *place.span(2))}
         within = Token("step_in_epoch", *place.span(1))
         return {"step_in_epoch": within, "steps_per_epoch": Token("steps_per_epoch", *place.span(2))}
     place = _BARE_NUMBER.search(text, 0, loss.start) or _BEFORE_TWO.search(text) if epoch is None else None
-    return {"step": Token("step", *place.span(1))} if place is not None else {}
+    return {"step": Token("step", *place.span(place.lastindex or 0))} if place is not None else {}
 
 
 def sums_up(text: str, loss: Token) -> bool:
     """True when the loss is called a mean, or when an evaluation's stands beside it: perhaps a sum over an epoch."""
-    return _CALLED_MEAN.search(text, 0, loss.start) is not None or _EVALUATED.search(text, loss.end) is not None
+    if _CALLED_MEAN.search(text, 0, loss.start) is not None or _EVALUATED.search(text, loss.end) is not None:
+        return True
+    return tongues.evaluates(text, loss.end, len(text))
+
+
+def tells_no_loss(text: str) -> bool:
+    """True for a line that tells only of an evaluation, or of an epoch as a whole: nobody misses its numbers."""
+    first = _LOSS_WORD.search(text)
+    if first is None:
+        return False
+    evaluates = is_evaluation_line(text, first.start()) or _EVALUATED.search(text) is not None
+    return evaluates or _CALLED_MEAN.search(text, 0, first.end()) is not None
 
 
 def _is_place(text: str, match: "re.Match[str]") -> bool:
@@ -177,13 +196,13 @@ def _beside_another(printed: dict[str, tuple[int, int]], text: str) -> str | Non
 
 def is_evaluation_line(text: str, before: int) -> bool:
     """True when a word in front of this place says that the line tells of an evaluation."""
-    return _EVALUATION.search(text, 0, before) is not None
+    return _EVALUATION.search(text, 0, before) is not None or tongues.evaluates(text, 0, before)
 
 
 def _names(key: str, *, strict: bool) -> list[str]:
     """The key, and what is left of it without the words in front; the whole one first."""
     whole = normalise(key)
-    words = key.split(" ")
+    words = in_english(key).split(" ")
     if len(words) == 1:
         return [whole]
     names = [whole]

@@ -40,13 +40,19 @@ def constants_of(word: str) -> tuple[tuple[str, float], ...]:
 
 def settle_of(word: str) -> Settle | None:
     """What makes a loss of the number."""
-    return _take_logarithm if word in _PERPLEXITY else None
+    return _of_perplexity if word in _PERPLEXITY else None
 
 
-def _take_logarithm(values: Values) -> bool:
-    """The loss of a perplexity."""
-    perplexity = values.get("loss")
-    if perplexity is not None and perplexity > 0:
-        values.setdefault("perplexity", perplexity)
+def take_logarithm(values: Values) -> bool:
+    """The loss of a perplexity, where the line tells no loss."""
+    perplexity = values.get("perplexity")
+    if "loss" not in values and perplexity is not None and perplexity > 0:
         values["loss"] = math.log(perplexity)
     return True
+
+
+def _of_perplexity(values: Values) -> bool:
+    perplexity = values.pop("loss", None)
+    if perplexity is not None:
+        values["perplexity"] = perplexity
+    return take_logarithm(values)

@@ -78,7 +78,9 @@ class Steps:
         is_next = self._epoch is not None and epoch is not None and epoch > self._epoch
         # A lap of one redraw alone, or an epoch of one line, ends where the one before it ended.
         is_at_end = counter == self._within and (lap is not None or counter == length)
-        if is_next and (counter < self._within or is_at_end):
+        # A batch's number begins again with an epoch of which only other lines tell.
+        begins_again = epoch is None and step is None and 2 * counter < self._within
+        if begins_again or (is_next and (counter < self._within or is_at_end)):
             # Where the line tells how long an epoch is, the last steps of it may have gone unprinted.
             self._offset += max(self._within, int(length)) if lap is None else self._within
         self._epoch, self._within = epoch, int(counter)

@@ -20,6 +20,13 @@ _LIGHTGBM = LineFormat(
     fields={"loss": where(rf"\ttrain\w*'s {_LOSS}: #")},
 )
 
+_LIGHTGBM_PROGRAM = LineFormat(
+    name="lightgbm",
+    hint="[LightGBM] ",
+    head=re.compile(rf"\bIteration:(?P<step>\d+), training {_LOSS} : (?P<loss>[-+\d.e]+|nan|inf)"),
+    fields={},
+)
+
 _CATBOOST = LineFormat(
     name="catboost",
     hint="learn: ",
@@ -27,4 +34,4 @@ _CATBOOST = LineFormat(
     fields={},
 )
 
-FORMATS = (_XGBOOST, _LIGHTGBM, _CATBOOST)
+FORMATS = (_XGBOOST, _LIGHTGBM, _LIGHTGBM_PROGRAM, _CATBOOST)

@@ -81,4 +81,13 @@ _AUDIOCRAFT = LineFormat(
     settle=whole_steps(1),
 )
 
-FORMATS = (_MINIMIND, _MLX, _TINYGRAD, _BIGDL, _GLUON, _AUDIOCRAFT)
+_FASTTEXT = LineFormat(
+    name="fasttext",
+    hint="words/sec/thread:",
+    head=re.compile(r"^Progress: +[\d.]+% "),
+    fields={"loss": where(r"\bloss: +#"), "lr": where(r"\blr: +#")},
+    kind="ordinal",
+    needs=("loss",),
+)
+
+FORMATS = (_FASTTEXT, _MINIMIND, _MLX, _TINYGRAD, _BIGDL, _GLUON, _AUDIOCRAFT)

@@ -1,4 +1,4 @@
-"""RETURNN, ESPnet2, fairseq and metaseq, VITS, WeNet and WaveGlow."""
+"""RETURNN, ESPnet2, fairseq and metaseq, VITS, WeNet, WaveGlow and Kaldi."""
 
 import re
 
@@ -114,4 +114,22 @@ _WAVEGLOW = LineFormat(
 )
 """`1200:\t-5.123456789`; its likelihood of sound makes the loss negative."""
 
-FORMATS = (_VITS, _WAVEGLOW, _WENET, _RETURNN, _ESPNET, _FAIRSEQ_JSON, _FAIRSEQ, _FAIRSEQ_OLD)
+
+def _to_be_raised(values: Values) -> bool:
+    """A likelihood, which is to rise: it has no level to keep."""
+    values["adversarial"] = 1.0
+    return True
+
+
+_KALDI = LineFormat(
+    name="kaldi",
+    hint="objective function for ",
+    head=re.compile(
+        r"\bAverage objective function for '[\w-]+' for minibatches \d+-(?P<step>\d+) is (?P<loss>[-\d.e]+|-?nan|-?inf)"
+    ),
+    fields={},
+    settle=_to_be_raised,
+)
+"""nnet3: the log of one iteration."""
+
+FORMATS = (_KALDI, _VITS, _WAVEGLOW, _WENET, _RETURNN, _ESPNET, _FAIRSEQ_JSON, _FAIRSEQ, _FAIRSEQ_OLD)

@@ -32,7 +32,9 @@ _WORDS = re.compile(r"\S+(?: \S+)*")
 _BOX_EDGE = re.compile(r"^[-+=]{10,}$")
 _BOX_ROW = re.compile(r"^\|\s*([\w/ .-]+?)\s*\|\s*(\S*)\s*\|$")
 _BOX_LONGEST = 80
-_BOX_STEPS = ("total_timesteps", "n_updates", "iterations", "step", "train/step", "global_step")
+_BOX_STEPS = ("total_timesteps", "totalenvinteracts", "n_updates", "iterations", "step", "train/step", "global_step")
+
+_BOX_SAMPLES = frozenset(_BOX_STEPS[:2])
 
 
 class Columns:
@@ -213,7 +215,7 @@ class Box:
         if steps is not None:
             values["step"] = steps
         if "loss" in values and "step" in values:
-            done.append(Step(values, line, self.name, "samples" if "total_timesteps" in printed else "printed"))
+            done.append(Step(values, line, self.name, "samples" if _BOX_SAMPLES & printed.keys() else "printed"))
 
 
 def _cells(text: str, delimiter: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Toolkits of their own kind: CNTK's minibatches, Trax, and bars that a logger prints as lines (levanter, haliax)."""
+"""Toolkits of their own kind: Deeplearning4j, CNTK, Trax, and bars that a logger prints as lines (levanter, haliax)."""
 
 import math
 import re
@@ -48,4 +48,11 @@ _TRAX = LineFormat(
     needs=("loss",),
 )
 
-FORMATS = (_CNTK, _LOGGED_BAR, _TRAX)
+_DL4J = LineFormat(
+    name="deeplearning4j",
+    hint="Score at iteration ",
+    head=re.compile(r"\bScore at iteration (?P<step>\d+) is (?P<loss>[-\d.E]+|NaN|-?Infinity)$"),
+    fields={},
+)
+
+FORMATS = (_DL4J, _CNTK, _LOGGED_BAR, _TRAX)

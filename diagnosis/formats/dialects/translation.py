@@ -2,7 +2,9 @@
 
 import re
 
-from diagnosis.formats.line_format import LineFormat, where
+from diagnosis.formats.dialects.epochs import whole_steps
+from diagnosis.formats.line_format import LineFormat, Values, where
+from diagnosis.formats.stand_ins import take_logarithm
 
 _MARIAN = LineFormat(
     name="marian",
@@ -31,4 +33,25 @@ _OPENNMT = LineFormat(
     needs=("loss",),
 )
 
-FORMATS = (_MARIAN, _OPENNMT)
+_in_epochs = whole_steps(1)
+
+
+def _of_perplexity(values: Values) -> bool:
+    """The older ones print the perplexity alone; its logarithm is the loss."""
+    return take_logarithm(values) and _in_epochs(values)
+
+
+_OPENNMT_OLD = LineFormat(
+    name="opennmt",
+    hint="; acc: ",
+    head=re.compile(r"\bEpoch +(?P<epoch>\d+), +(?P<step_in_epoch>\d+)/ *(?P<steps_per_epoch>\d+); acc: "),
+    fields={
+        "loss": where(r"; xent: *#"),
+        "perplexity": where(r"; ppl: *#"),
+        "tokens_per_second": where(r"; *# tgt tok/s"),
+    },
+    settle=_of_perplexity,
+    needs=("loss", "perplexity"),
+)
+
+FORMATS = (_MARIAN, _OPENNMT, _OPENNMT_OLD)

@@ -91,4 +91,20 @@ class PrintedDict(_Wrapped):
     _most_lines = 200
 
 
-RECORDS = (WrappedDict, WrappedPaddle, PrintedDict)
+class JuliaInfo(_Wrapped):
+    """What Julia's `@info` prints of several values: a box that is open to the right."""
+
+    name = "julia"
+    _finder = GENERAL
+    _begins = re.compile(r"^┌ Info: ")
+    _ends = re.compile(r"└ ")
+    _goes_on = re.compile(r"[│└] {1,8}\S")
+    _most_lines = 60
+
+    def flush(self, done: list[Step]) -> None:
+        """Each line is a pair."""
+        self._text = self._text.partition("│")[2].replace("│", ",").replace("└", ",")
+        super().flush(done)
+
+
+RECORDS = (JuliaInfo, WrappedDict, WrappedPaddle, PrintedDict)
