@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 from diagnosis.case import CaseFile
+from diagnosis.exhibits import as_symptoms, read_containers
 from diagnosis.formats.again import Again
 from diagnosis.formats.reader import LogReader
 from diagnosis.formats.settings import ReadSettings
 from diagnosis.formats.timestamps import Clock
 from diagnosis.log_facts import LogFacts, LogLine
-from diagnosis.observations import Evidence, Observation, Origin
+from diagnosis.observations import Evidence, Observation, Origin, Symptom
 
 if TYPE_CHECKING:
     from bot.second_reader import Account
@@ -25,6 +26,8 @@ BULK_FROM = 1 << 20
 """A training log of so many bytes is read in bulk."""
 TWO_FROM = 128 << 20
 """One of so many bytes is read by a second process: below, its start costs more than it saves."""
+WHOLE_REPORT = 8 << 20
+"""Bytes of a scheduler's report that are read in one piece."""
 TAIL = 1 << 16
 """Bytes of a log's end that are kept to quote its last lines."""
 KEPT_LINES = 24
@@ -100,6 +103,36 @@ class PlainLines:
                 self._take(seen)
 
 
+class SchedulerLines(PlainLines):
+    """A report of containers nests what it tells: it is read as a whole, and line by line for the events beside it."""
+
+    def __init__(self, file: str, origin: Origin, facts: LogFacts) -> None:
+        super().__init__(file, origin, facts, None)
+        self._file, self._origin = file, origin
+        self._whole = bytearray()
+        self._told: list[Observation] = []
+
+    def take(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """Read all of these; gives them back."""
+        for chunk in super().take(chunks):
+            self._whole += chunk[: WHOLE_REPORT - len(self._whole)]
+            yield chunk
+
+    def close(self) -> None:
+        """The end of the source: what the report tells stands in place of its single lines."""
+        super().close()
+        report = read_containers(self._whole.decode("utf-8", "replace"))
+        for seen in self._told:
+            if not isinstance(seen, Symptom) or seen.evidence.line not in report.lines:
+                note(self._facts, seen)
+        for end in report.ends:
+            for symptom in as_symptoms(end, self._origin, self._file):
+                note(self._facts, symptom)
+
+    def _give(self, told: Sequence[Observation]) -> None:
+        self._told += told
+
+
 @dataclass(slots=True)
 class Piece:
     """One file of a log; several where it was rotated."""
@@ -160,6 +193,8 @@ def note(facts: LogFacts, seen: Observation) -> None:
 
 def _lines_for(piece: Piece, origin: Origin, facts: LogFacts, reading: Reading) -> Lines:
     is_training = piece.file.kind in {"training_log", "table"}
+    if piece.file.kind == "scheduler":
+        return SchedulerLines(piece.file.path, origin, facts)
     if not is_training or (piece.size < BULK_FROM and not piece.is_packed and not piece.is_part):
         if not is_training:
             return PlainLines(piece.file.path, origin, facts, None)

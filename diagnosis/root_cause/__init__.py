@@ -3,7 +3,7 @@
 The order of the rules:
 
 1. telling lines of role root, the earliest first, hardware and memory before exceptions before signals
-   (`errors.py`); their envelopes are opened, what survived or came after the end is left out;
+   (`errors.py`); their envelopes are opened, what survived or came after the end is left out (`passed.py`);
 2. numbers that went bad before any of them (`numbers.py`);
 3. what kernel, scheduler and launcher say of killed processes (`killed.py`, `stops.py`);
 4. a rank that finished early; a run that waits, and who it waits for (`hang.py`): the watchdog's counters,
@@ -103,7 +103,7 @@ def _nothing(case: Case, timeline: Timeline, hang: Hang, unknown: tuple[str, ...
         return Diagnosis(
             Category.NONE, "low", evidence=end, signature=UNKNOWN_END, because=(told,), next=_UNKNOWN, unknown=unknown
         )
-    if case.looked_at is None and hanging.is_silent(hang):
+    if case.looked_at is None and not timeline.is_finished() and hanging.is_silent(hang):
         silent = hanging.how_silent(hang) or ""
         because = (silent, "nothing shows that ranks wait: these files cannot tell whether it hung")
         return Diagnosis(
@@ -121,7 +121,9 @@ def _nothing(case: Case, timeline: Timeline, hang: Hang, unknown: tuple[str, ...
 
 def _healthy(case: Case, timeline: Timeline, hang: Hang) -> tuple[str, ...]:
     if timeline.is_finished():
-        return ("every rank that tells steps said that training is over",)
+        over = "training is over: every rank that told steps had come to its end"
+        hung = next(iter(hang.waits.waiting.values()), hang.waits.first)
+        return (over, said(hung, "what timed out after it was the teardown")) if hung is not None else (over,)
     waits = [f"{hint.because}: no trouble unless it lasts" for hint in hang.hints if hint.weight >= _CLEAR][:2]
     last = timeline.last
     if last is None:

@@ -6,8 +6,10 @@ from diagnosis.case import Case, CaseFile
 from diagnosis.observations import Category, Evidence, Role
 from diagnosis.root_cause import exits, killed, network, numbers, stops
 from diagnosis.root_cause import hang as hanging
+from diagnosis.root_cause.candidates import Cause
+from diagnosis.root_cause.caught import went_on
 from diagnosis.root_cause.cluster import Cluster, is_same_node
-from diagnosis.root_cause.errors import Cause, causes
+from diagnosis.root_cause.errors import causes
 from diagnosis.root_cause.hang import Hang
 from diagnosis.root_cause.lead import LOW, MEDIUM, Lead, few, said, short
 from diagnosis.root_cause.telling import lead_of
@@ -89,7 +91,15 @@ def _shows_no_wait(waiting: Lead, hang: Hang) -> bool:
     if hang.case.looked_at is None or waiting.category is not Category.COLLECTIVE_HANG:
         return False
     waits = hang.waits
-    is_told = waits.timeouts or waits.waiting or waits.first or hang.hints or hang.everybody or hang.interrupted
+    is_told = (
+        waits.timeouts
+        or waits.waiting
+        or waits.first
+        or waits.watched
+        or hang.hints
+        or hang.everybody
+        or hang.interrupted
+    )
     ranks = {one.rank for file in hang.case.of_kind("process_state") for one in file.processes} - {None}
     is_seen = len(ranks) > 1 or bool(hang.gpus) or bool(hang.case.of_kind("stacks"))
     return not is_told and not is_seen and hang.timeline.open_phase(None) is None
@@ -154,7 +164,9 @@ def _came_after(cause: Cause, hang: Hang) -> bool:
         return True
     if first.name == "python_exception" and cause.ranks and set(cause.ranks) <= hang.waits.waiting.keys():
         waited = hang.waits.waiting[cause.ranks[0]]
-        return waited.file == first.file.path and (waited.line or 0) < (first.sighting.symptom.evidence.line or 0)
+        is_before = (waited.line or 0) < (first.sighting.symptom.evidence.line or 0)
+        # Who told steps and then waited as the others did had survived what it raised before.
+        return waited.file == first.file.path and (is_before or went_on(first.sighting, first.log))
     return False
 
 

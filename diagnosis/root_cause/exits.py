@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from diagnosis.case import Case, CaseFile
 from diagnosis.log_facts import ElasticFailure, LogFacts, Sighting
 from diagnosis.observations import Category, Evidence, Role
+from diagnosis.root_cause.candidates import Candidate, candidate
 from diagnosis.root_cause.cluster import Cluster
-from diagnosis.root_cause.errors import SAME_MOMENT, Candidate, candidate
+from diagnosis.root_cause.errors import SAME_MOMENT
 from diagnosis.root_cause.lead import LOW, MEDIUM, Lead, few, said, short
 from diagnosis.root_cause.timeline import Timeline
 from diagnosis.root_cause.waits import Waits

@@ -152,12 +152,14 @@ def choose(hints: Sequence[Hint]) -> tuple[Hint | None, list[Hint], list[Hint]]:
 
 def _what_shows_it(hang: Hang) -> Evidence | None:
     """The line that shows that the run waits; None when it does not, or may lawfully."""
-    if hang.timeline.is_finished() and not hang.waits.timeouts:
+    if hang.timeline.is_finished() and (not hang.waits.timeouts or hang.timeline.is_over):
         return None
     if hang.waits.first is not None:
         return hang.waits.first
     if hang.waits.waiting:
         return next(iter(hang.waits.waiting.values()))
+    if hang.waits.watched is not None:
+        return hang.waits.watched
     saving = Category.CHECKPOINT_FAILURE
     strong = [hint for hint in hang.hints if hint.weight >= 7 and hint.category is not saving]
     if _went_on(hang):

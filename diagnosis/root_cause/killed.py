@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from diagnosis.case import Case, CaseFile
 from diagnosis.log_facts import LogFacts, Sighting
 from diagnosis.observations import Category, Evidence, Role
+from diagnosis.root_cause.candidates import Candidate, Cause, candidate
 from diagnosis.root_cause.cluster import Cluster, is_same_node
-from diagnosis.root_cause.errors import DATED, SURVIVED_STEPS, Candidate, Cause, candidate
 from diagnosis.root_cause.lead import said, short
+from diagnosis.root_cause.passed import DATED, SURVIVED_STEPS
 
 CONFIRMING = ("kernel_oom_kill", "kernel_oom_constraint", "user_space_oom_kill", "slurm_oom", "srun_task_oom",
               "batch_memory_limit", "kubernetes_oom", "ray_memory_threshold", "ray_workers_oom")  # fmt: skip

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from diagnosis.case import Case
 from diagnosis.log_facts import Sighting
 from diagnosis.observations import Category, Evidence, Role
+from diagnosis.root_cause.candidates import Candidate, candidate
 from diagnosis.root_cause.cluster import Cluster
-from diagnosis.root_cause.errors import Candidate, candidate
 from diagnosis.root_cause.lead import HIGH, LOW, MEDIUM, Lead, said
 from diagnosis.root_cause.timeline import Timeline
 from diagnosis.signatures import ROWS

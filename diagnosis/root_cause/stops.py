@@ -3,8 +3,8 @@
 from diagnosis.case import Case, CaseFile
 from diagnosis.log_facts import LogFacts, Sighting
 from diagnosis.observations import Category, Evidence
+from diagnosis.root_cause.candidates import Candidate, candidate
 from diagnosis.root_cause.cluster import Cluster
-from diagnosis.root_cause.errors import Candidate, candidate
 from diagnosis.root_cause.lead import LOW, MEDIUM, Lead, said
 from diagnosis.root_cause.timeline import Timeline
 from diagnosis.root_cause.waits import TIMEOUTS, Waits

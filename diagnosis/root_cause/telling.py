@@ -3,8 +3,9 @@
 from diagnosis.case import Case
 from diagnosis.observations import Category
 from diagnosis.root_cause import killed, stops
+from diagnosis.root_cause.candidates import Candidate, Cause, speaks_of_another
 from diagnosis.root_cause.cluster import Cluster
-from diagnosis.root_cause.errors import SAME_MOMENT, Candidate, Cause, speaks_of_another
+from diagnosis.root_cause.errors import SAME_MOMENT
 from diagnosis.root_cause.lead import HIGH, LOW, MEDIUM, Lead, few, said, short
 from diagnosis.root_cause.timeline import Timeline
 from diagnosis.signatures import ROWS

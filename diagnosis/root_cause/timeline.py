@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from diagnosis.case import Case, CaseFile
-from diagnosis.log_facts import LogFacts, Passage, Sighting, Told
+from diagnosis.log_facts import LogFacts, Passage, RankFacts, Sighting, Told
 from diagnosis.observations import Evidence, Phase, PhaseMark
 
 SLACK = 90.0
@@ -120,15 +120,40 @@ class Timeline:
         return (found[-1][2], found[-1][3]) if found else None
 
     def is_finished(self) -> bool:
-        """True when all ranks that told steps also said that training is over."""
-        telling = finished = 0
-        for _, log in self._logs:
-            for rank in log.ranks.values():
-                telling += bool(rank.steps)
-                finished += bool(rank.steps) and rank.finished is not None
+        """True when all ranks that told steps also said that training is over.
+
+        Where only rank 0 said so, as many scripts do, it counts for all who came as far.
+        """
+        telling = [facts for _, facts in self._telling()]
         if telling:
-            return finished == telling
+            return all(facts.finished is not None for facts in telling) or (self._speaks_for_all() and self.is_over)
         return any(rank.finished is not None for _, log in self._logs for rank in log.ranks.values())
+
+    @cached_property
+    def is_over(self) -> bool:
+        """No line of those who said that training is over shows that steps were left."""
+        done = [facts.last for _, facts in self._telling() if facts.finished is not None and facts.last is not None]
+        return bool(done) and not any(_has_more(told) for told in done)
+
+    def _speaks_for_all(self) -> bool:
+        """Only rank 0 said that training is over, and every rank told its last step."""
+        told = {rank: facts for rank, facts in self._telling() if rank is not None and facts.last is not None}
+        done = {rank for rank, facts in told.items() if facts.finished is not None}
+        first = told[0].last if 0 in told else None
+        return (
+            done == {0}
+            and first is not None
+            and all(facts.last is not None and facts.last.step >= first.step for facts in told.values())
+        )
+
+    def _telling(self) -> list[tuple[int | None, RankFacts]]:
+        """Every rank that told steps, as one file tells it."""
+        return [
+            (rank if rank is not None else file.rank, facts)
+            for file, log in self._logs
+            for rank, facts in log.ranks.items()
+            if facts.steps
+        ]
 
     def early_finishers(self) -> dict[int, PhaseMark]:
         """Ranks that said they are done while others, which printed as much, did not."""
@@ -144,6 +169,8 @@ class Timeline:
                 else:
                     going.add(number)
         going -= done.keys()
+        if self._speaks_for_all() and self.is_over:
+            return {}
         return done if going and len(done) <= len(going) else {}
 
     def _newest_of_attempt(self) -> list[Told]:
@@ -167,6 +194,14 @@ class Timeline:
                         newest.append(int(found[1]))
                         break
         return max(newest, default=None)
+
+
+def _has_more(told: Told) -> bool:
+    """`step 300/9000`: the line itself tells how many there were to be."""
+    found = re.search(rf"(?<!\d){told.step:,}\s{{0,3}}/\s{{0,8}}([\d,]{{1,15}})\b", told.evidence.text) or re.search(
+        rf"(?<!\d){told.step}\s{{0,3}}/\s{{0,8}}(\d{{1,15}})\b", told.evidence.text
+    )
+    return found is not None and int(found[1].replace(",", "") or 0) > told.step * 1.02 + 1
 
 
 def _told_since(other: LogFacts, log: LogFacts, when: float, steps: int) -> bool:

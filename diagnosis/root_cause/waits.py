@@ -10,9 +10,9 @@ from diagnosis.case import Case, CaseFile
 from diagnosis.log_facts import LogFacts, Sighting
 from diagnosis.observations import Evidence
 from diagnosis.root_cause.cluster import Cluster
-from diagnosis.root_cause.errors import SURVIVED_STEPS
 from diagnosis.root_cause.lead import Hint, few, said
 from diagnosis.root_cause.lines import is_of_earlier_attempt
+from diagnosis.root_cause.passed import SURVIVED_STEPS
 
 TIMEOUTS = ("nccl_watchdog_timeout", "gloo_timeout", "hccl_timeout", "npu_stream_timeout")
 COUNTERS = ("nccl_work_counters", "nccl_dump_signal")
@@ -25,6 +25,8 @@ WAITING = (
     "nccl_thread_terminated",
 )
 """Rows that only a rank prints which itself waits in a collective."""
+WATCHED = ("own_watchdog", "rank_monitor_timeout", "step_watchdog", "megascale_hang")
+"""Rows of watchdogs that only see that a run stands."""
 FALLING = ("gloo_peer_closed", "nccl_peer_closed", "nccl_async_error", "nccl_remote_error", "nccl_socket_error",
            "ib_completion", "nccl_error_raised", "nccl_error_kind", "hccl_call_failed")  # fmt: skip
 """Rows that a rank prints because another one went away."""
@@ -69,6 +71,8 @@ class Waits:
     falling_nameless: dict[str, Evidence] = field(default_factory=dict)
     """The same by file, where no rank stands in front."""
     first: Evidence | None = None
+    watched: Evidence | None = None
+    """What a watchdog of somebody else's said first."""
 
     @property
     def began(self) -> float | None:
@@ -103,6 +107,8 @@ def read_waits(case: Case, cluster: Cluster) -> Waits:
             wait = _wait(sighting, rank, cluster.node_of(rank, file))
             waits.timeouts.append(wait)
             waits.first = waits.first or wait.evidence
+        if name in WATCHED:
+            waits.watched = waits.watched or sighting.symptom.evidence
         if name in COUNTERS and rank is not None:
             _count(waits, sighting, rank)
         if rank is not None and (name in WAITING or (name == "nccl_dump_signal" and _has_joined(sighting))):
@@ -193,6 +199,7 @@ def _count(waits: Waits, sighting: Sighting, rank: int) -> None:
 def _outright(case: Case, cluster: Cluster) -> Iterator[Hint]:
     """The desync debugger's own words, and fingerprints that disagree."""
     prints: list[tuple[int, str, Evidence]] = []
+    standing: dict[int, Evidence] = {}
     for _, _, sighting in _sightings(case):
         fields = sighting.symptom.fields
         evidence = sighting.symptom.evidence
@@ -209,6 +216,8 @@ def _outright(case: Case, cluster: Cluster) -> Iterator[Hint]:
             ranks = tuple(sorted({int(part) for part in told.replace(",", " ").split()}))
             if ranks and len(ranks) <= max(4, cluster.size * FEW):
                 yield Hint(ranks, 9, said(evidence, f"{few(ranks)} {_MISSING[sighting.symptom.signature]}"), evidence)
+        elif sighting.symptom.signature == "own_watchdog" and "stands" in fields:
+            standing.setdefault(int(fields["stands"]), evidence)
         elif sighting.symptom.signature == "collective_fingerprints_differ":
             prints.append((int(fields["rank"]), fields["fingerprint"], evidence))
             if "other_rank" in fields:
@@ -216,6 +225,9 @@ def _outright(case: Case, cluster: Cluster) -> Iterator[Hint]:
         elif sighting.symptom.signature == "nccl_mismatch" and "around" in fields:
             rank = int(fields["around"])
             yield Hint((rank,), 5, said(evidence, f"NCCL found mismatched calls around rank {rank}"), evidence)
+    if len(standing) == 1:
+        (rank, evidence), *_ = standing.items()
+        yield Hint((rank,), 6, said(evidence, f"a watchdog says of rank {rank} alone that it stands"), evidence)
     yield from _minority(
         [(rank, text, evidence) for rank, text, evidence in dict.fromkeys(prints)], "runs another collective", 8
     )

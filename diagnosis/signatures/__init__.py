@@ -15,6 +15,7 @@ from diagnosis.signatures import (
     accelerators,
     collectives,
     coordination,
+    crashes,
     cuda,
     dataloader,
     elastic,
@@ -28,6 +29,8 @@ from diagnosis.signatures import (
     python_errors,
     scheduler,
     storage,
+    tpu,
+    watchdogs,
 )
 from diagnosis.signatures.prefilter import Prefilter
 from diagnosis.signatures.python_errors import EXCEPTION
@@ -38,15 +41,18 @@ __all__ = ["LIMIT", "ROWS", "TABLES", "Signature", "Tier", "match", "may_match"]
 TABLES = (
     kernel.TABLE,
     host_memory.TABLE,
+    crashes.TABLE,
     storage.TABLE,
     cuda.TABLE,
     accelerators.TABLE,
+    tpu.TABLE,
     dataloader.TABLE,
     loss.TABLE,
     collectives.TABLE,
     nccl.TABLE,
     network.TABLE,
     coordination.TABLE,
+    watchdogs.TABLE,
     elastic.TABLE,
     scheduler.TABLE,
     launchers.TABLE,

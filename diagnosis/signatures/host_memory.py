@@ -1,4 +1,4 @@
-"""Lines about host memory and about processes that somebody or something killed.
+"""Lines about host memory, and about processes that were killed for want of it or by somebody.
 
 The dead process prints nothing: what is left stands with the kernel, the scheduler, the container or the launcher.
 """
@@ -111,12 +111,13 @@ TABLE = (
             "exceeded job memory",
             "Job has gone over memory limit",
             "exceeded request_memory",
+            "ran out-of-memory",
         ),
         pattern=r"\bTERM_MEMLIMIT\b|job killed: (?:p?v?mem|rss) (?P<used>\w{1,30}) exceeded limit (?P<limit>\w{1,30})|"
         r"(?:Job|Step) \S{1,30} exceeded (?:job )?memory limit|exceeded MEM usage hard limit|"
-        r"Job has gone over memory limit of|memory usage exceeded request_memory",
+        r"Job has gone over memory limit of|memory usage exceeded request_memory|ran out-of-memory and exited with",
         advice="Ask for more memory, or take fewer loader workers and less offload.",
-        source="cBio/cbio-cluster#251, PBS Professional, IBM Spectrum LSF, Slurm jobacct_gather, HTCondor",
+        source="cBio/cbio-cluster#251, PBS Professional, IBM Spectrum LSF, Slurm jobacct_gather, HTCondor, Vertex AI",
         example="=>> PBS: job killed: mem 132120576kb exceeded limit 131072000kb",
     ),
     row(
@@ -227,10 +228,11 @@ TABLE = (
             "ActorDiedError",
             "RayActorError",
             "WorkerCrashedError",
+            "WorkerGroupError",
         ),
         pattern=r"A worker died or was killed while executing a task(?:[^\n]{0,600}?Worker IP address: "
         r"(?P<node>[\w.:-]{1,80}))?(?:[^\n]{0,80}?Worker PID: (?P<pid>\d{1,10}))?|ActorDiedError|RayActorError|"
-        r"WorkerCrashedError",
+        r"WorkerCrashedError|WorkerGroupError: Training failed due to worker errors",
         advice="Open the .err log of that worker: the reasons that Ray lists are always the same.",
         source="verl-project/verl#217, #2987, #1299",
         example="ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
@@ -291,107 +293,5 @@ TABLE = (
         source="pytorch/pytorch#64990",
         example="RuntimeError: [enforce fail at alloc_cpu.cpp:73] . DefaultCPUAllocator: can't allocate memory: you "
         "tried to allocate 68719476736 bytes. Error code 12 (Cannot allocate memory)",
-    ),
-    row(
-        "S047a",
-        "segfault",
-        Role.ROOT,
-        Category.RANK_CRASH,
-        Tier.SIGNAL,
-        needle=("Segmentation fault", "SIGSEGV", "Segfault encountered"),
-        pattern=r"Fatal Python error: Segmentation fault|!{3,12} ?Segfault encountered|"
-        r"^\s{0,8}(?:\S{1,200}: line \d{1,7}:\s{1,4})?(?:\d{1,10} )?"
-        r"Segmentation fault|\*\*\* SIGSEGV|"
-        r"(?:\[(?P<node>[\w.-]{1,120}):(?P<pid>\d{1,10}):\d{1,6}:\d{1,10}\] )?Caught signal 11 "
-        r"\(Segmentation fault|died with <Signals\.SIGSEGV",
-        advice="Read the last `Current thread` frames, or the library in the kernel's line: they name the "
-        "native code that crashed.",
-        source="hallo2#56, NVIDIA/Megatron-LM#1880",
-        example="Fatal Python error: Segmentation fault",
-    ),
-    row(
-        "S047b",
-        "kernel_segfault",
-        Role.CONFIRM,
-        Category.RANK_CRASH,
-        Tier.HARDWARE,
-        needle="segfault at",
-        pattern=r"(?P<name>[^\s\[]{1,64})\[(?P<pid>\d{1,10})\]: segfault at [0-9a-f]{1,16} ip [0-9a-f]{1,16} sp "
-        r"[0-9a-f]{1,16} error \d{1,4}(?: in (?P<library>[^\[\s]{1,120}))?",
-        advice="Look at the library in the line: it is the one that crashed.",
-        source="leptonai/gpud nccl matcher",
-        example="[  912.441] python3[4412]: segfault at 7f01 ip 00007f01 sp 00007ffd error 4 in "
-        "libnccl.so.2.20.5[7f01+1]",
-    ),
-    row(
-        "S048d",
-        "nccl_shared_memory",
-        Role.ROOT,
-        Category.RANK_CRASH,
-        Tier.EXCEPTION,
-        needle=("creating shared memory segment", "failed to extend /dev/shm/nccl"),
-        pattern=r"Error while creating shared memory segment (?P<path>/dev/shm/nccl\S{1,80})|"
-        r"failed to extend /dev/shm/nccl",
-        advice="Run `df /dev/shm` on that node: give the container more shared memory (--shm-size, --ipc=host).",
-        source="NVIDIA/nccl misc/shmutils.cc, #1171",
-        example="Error while creating shared memory segment /dev/shm/nccl-sv7xQf (size 9637888)",
-    ),
-    row(
-        "S048a",
-        "cpp_terminate",
-        Role.CONTEXT,
-        Category.RANK_CRASH,
-        Tier.SIGNAL,
-        needle="terminate called after throwing",
-        pattern=r"terminate called after throwing an instance of '(?P<type>[^']{1,120})'",
-        advice="",
-        source="sgl-project/sglang#1693",
-        example="terminate called after throwing an instance of 'c10::DistBackendError'",
-    ),
-    row(
-        "S048b",
-        "cpp_what",
-        Role.CONTEXT,
-        Category.RANK_CRASH,
-        Tier.SIGNAL,
-        needle="what():",
-        pattern=r"^\s{0,8}what\(\):\s{1,4}(?P<inner>[^\n]{1,300})",
-        advice="",
-        source="sgl-project/sglang#1693, MiniGPT-4#237",
-        example="  what():  [Rank 1] NCCL watchdog thread terminated with exception: CUDA error: uncorrectable ECC "
-        "error",
-    ),
-    row(
-        "S048c",
-        "python_aborted",
-        Role.CONTEXT,
-        Category.RANK_CRASH,
-        Tier.SIGNAL,
-        needle=("Fatal Python error: Aborted", "Aborted (core dumped)", "*** SIGABRT received"),
-        pattern=r"Fatal Python error: Aborted|Aborted \(core dumped\)|\*\*\* SIGABRT received",
-        advice="Read what stands before the abort.",
-        source="MiniGPT-4#237, pytorch/xla#7138",
-        example="Fatal Python error: Aborted",
-    ),
-    row(
-        "S049",
-        "fatal_signal",
-        Role.ROOT,
-        Category.RANK_CRASH,
-        Tier.SIGNAL,
-        needle=(
-            "Bus error",
-            "Illegal instruction",
-            "Floating point exception",
-            "*** SIGBUS",
-            "*** SIGILL",
-            "*** SIGFPE",
-        ),
-        pattern=r"(?:Fatal Python error: |^\s{0,8}(?:\S{1,200}: line \d{1,7}:\s{1,4})?(?:\d{1,10} )?)"
-        r"(?P<text>Bus error|Illegal instruction|Floating point exception)|\*\*\* (?P<signal>SIG(?:BUS|ILL|FPE)) ",
-        advice="Check `df /dev/shm` and lost files of the mount for a bus error; build again for this CPU for "
-        "an illegal instruction.",
-        source="hafs-community/HAFS#101, msr-fiddle/pipedream#28",
-        example="Fatal Python error: Bus error",
     ),
 )

@@ -33,6 +33,19 @@ TABLE = (
         example="NVRM: GPU 0000:b3:00.0: GPU has fallen off the bus.",
     ),
     row(
+        "S062b",
+        "memory_failure",
+        Role.ROOT,
+        Category.RANK_CRASH,
+        Tier.HARDWARE,
+        needle="due to hardware memory corruption",
+        pattern=r"(?:Sending SIGBUS to|Killing) (?P<name>[^\s:]{1,64}):(?P<pid>\d{1,10}) due to hardware memory "
+        r"corruption",
+        advice="Drain the node and replace the memory: the kernel took the page away from the process.",
+        source="Linux mm/memory-failure.c",
+        example="Memory failure: 0x3d4e9f2: Sending SIGBUS to python:4105 due to hardware memory corruption",
+    ),
+    row(
         "S050b",
         "gpu_init_failed",
         Role.ROOT,

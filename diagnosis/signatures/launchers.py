@@ -215,10 +215,11 @@ TABLE = (
         Role.ROOT,
         Category.RANK_CRASH,
         Tier.EXCEPTION,
-        needle=("EADDRINUSE", "Address already in use", "address already in use"),
-        pattern=r"EADDRINUSE|\bAddress already in use|address already in use",
+        needle=("EADDRINUSE", "Address already in use", "address already in use", "and specific port["),
+        pattern=r"EADDRINUSE|\bAddress already in use|address already in use|"
+        r"listen on ip\[[^\]\n]{1,80}\] and specific port\[\d{1,6}\] fail",
         advice="End the earlier job that holds the port, or give this one another MASTER_PORT.",
-        source="torch TCPStore, PrimeIntellect-ai/prime-rl#1360",
+        source="torch TCPStore, PrimeIntellect-ai/prime-rl#1360, vllm-project/vllm-ascend#1955",
         example="OSError: [Errno 98] Address already in use",
     ),
     row(

@@ -63,7 +63,8 @@ TABLE = (
         pattern=r"mlx5_core \S{1,20} (?P<interface>[\w.-]{1,30}): Link down|(?P<device>mlx5_\d{1,3}): Port: \d{1,3} "
         r"Link DOWN|"
         r"Port module event\[error\]: module (?P<module>\d{1,3}), (?P<text>[^\n]{1,80})|insufficient power on the PCIe "
-        r"slot|mlx5_core [^\n]{0,80}?device's health compromised|mlx5_error_sw_reset:\d{1,6}",
+        r"slot|mlx5_core [^\n]{0,80}?(?:device's health compromised|TX timeout (?:detected|on queue))|"
+        r"mlx5_error_sw_reset:\d{1,6}",
         advice="Check cable, optic and slot of that port.",
         source="leptonai/gpud infiniband matcher",
         example="mlx5_core 0000:3b:00.0 ens1f0: Link down",
@@ -121,6 +122,20 @@ TABLE = (
         example="algo-1:462:600 [0] ofi_process_cq:1033 NCCL WARN NET/OFI Request 0x7f3c completed with error. RC: 21. "
         "Error: unknown error. Completed length: 0",
         may_start=True,
+    ),
+    row(
+        "S089c",
+        "ofi_setup_failed",
+        Role.ROOT,
+        Category.NETWORK_FAULT,
+        Tier.NETWORK,
+        needle=("NET/OFI Couldn't ", "NET/OFI Unable to ", "NET/OFI Creating new endpoint"),
+        pattern=r"NCCL WARN NET/OFI (?P<text>Couldn't open \w{1,20}|Unable to insert remote address|Creating new "
+        r"endpoint for domain \S{1,40} failed)",
+        advice="Check the security group (all traffic within it), and that libfabric and the plugin fit together.",
+        source="aws/aws-ofi-nccl#24, #663, #889",
+        example="ip-172-32-45-165:72593:73427 [7] create_nccl_ofi_component:459 NCCL WARN NET/OFI Couldn't open AV. "
+        "RC: -22, ERROR: Invalid argument",
     ),
     row(
         "S090",

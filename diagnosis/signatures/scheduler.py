@@ -48,6 +48,18 @@ TABLE = (
         example="srun: error: Node failure on node17",
     ),
     row(
+        "S095b",
+        "slurm_launch_failed",
+        Role.ROOT,
+        Category.NODE_LOST,
+        Tier.SIGNAL,
+        needle="ask launch for ",
+        pattern=r"[Tt]ask launch for (?:StepId=)?[\w.+-]{1,40} ?failed on node (?P<node>[\w.-]{1,120})",
+        advice="Exclude the node and requeue: Slurm could not start the job's tasks there.",
+        source="SchedMD/slurm srun step_launch.c",
+        example="srun: error: Task launch for StepId=77.0 failed on node gpu-14: Communication connection failure",
+    ),
+    row(
         "S096a",
         "srun_task_exited",
         Role.CONTEXT,
@@ -172,6 +184,18 @@ TABLE = (
         example="      Exit Code:    137",
     ),
     row(
+        "S098b",
+        "image_not_pulled",
+        Role.ROOT,
+        Category.INIT_TIMEOUT,
+        Tier.LAUNCHER,
+        needle=("ImagePull", "Failed to pull image"),
+        pattern=r"\b(?:Err)?ImagePull(?:BackOff)?\b|Failed to pull image",
+        advice="Correct the image's name or the secret of its registry: that pod never started.",
+        source="kubelet events",
+        example='Warning  Failed  pod/train-worker-2  Failed to pull image "reg/train:9": rpc error: code = NotFound',
+    ),
+    row(
         "S099",
         "node_shutting_down",
         Role.ROOT,
@@ -185,8 +209,10 @@ TABLE = (
             "spot interruption",
             "Spot interruption",
             "preemptible",
+            "aintenance event",
         ),
-        pattern=r"Node is shutting down|imminent node shutdown|NodeNotReady|"
+        pattern=r"Node is shutting down|[Mm]aintenance event[^\n]{0,60}(?:imminent|TERMINATE_ON_HOST_MAINTENANCE)|"
+        r"imminent node shutdown|NodeNotReady|"
         r"node\.kubernetes\.io/unreachable|[Ss]pot (?:instance )"
         r"?interruption|"
         r"preemptible (?:VM|instance)[^\n]{0,40}(?:notice|preempted|terminat)",

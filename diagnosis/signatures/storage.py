@@ -55,6 +55,7 @@ TABLE = (
             "UnpicklingError",
             "Ran out of input",
             "CheckpointException",
+            "CheckpointingException",
             "storage has wrong size",
             "latest_checkpointed_iteration.txt",
             "PytorchStreamReader failed",
@@ -62,12 +63,25 @@ TABLE = (
             "Error while deserializing header",
         ),
         pattern=r"Error\(s\) in loading state_dict for (?P<model>[\w.]{1,120})|UnpicklingError|Ran out of input|"
-        r"CheckpointException|storage has wrong size: expected|(?:Errno|Error|rror:|No such file)[^\n]{0,120}"
+        r"Checkpoint(?:ing)?Exception(?!: CheckpointException ranks| ranks:)|"
+        r"storage has wrong size: expected|(?:Errno|Error|rror:|No such file)[^\n]{0,120}"
         r"latest_checkpointed_iteration\.txt|PytorchStreamReader failed|invalid header or archive is corrupted|"
         r"Error while deserializing header",
         advice="Go back one checkpoint, and check that its configuration is this run's.",
         source="pytorch/pytorch#12042, NVIDIA restart-agent TAXONOMY",
         example="RuntimeError: Error(s) in loading state_dict for LlamaForCausalLM: size mismatch for lm_head.weight",
+    ),
+    row(
+        "S105b",
+        "checkpoint_ranks",
+        Role.ROOT,
+        Category.CHECKPOINT_FAILURE,
+        Tier.EXCEPTION,
+        needle="CheckpointException ranks:",
+        pattern=r"CheckpointException ranks:dict_keys\(\[(?P<failed>[\d, ]{1,400})\]\)",
+        advice="Read the traceback below it that bears the number of the rank: every rank prints the same.",
+        source="torch distributed/checkpoint/api.py",
+        example="torch.distributed.checkpoint.api.CheckpointException: CheckpointException ranks:dict_keys([11])",
     ),
     row(
         "S106",

@@ -6,6 +6,49 @@ from types import MappingProxyType
 ADVICE_HOSTS: Mapping[str, str] = MappingProxyType(
     {
         # Launchers, runtimes and machines that other makers have.
+        "Drain the node and replace the memory: the kernel took the page away from the process.": (
+            "隔离节点并更换内存：内核收回了该进程的内存页。"
+        ),
+        "Read what the assertion asks for: native code ended the process, with no traceback of Python.": (
+            "查看断言的条件：原生代码结束了进程，没有 Python 回溯。"
+        ),
+        "Read the traceback below it that bears the number of the rank: every rank prints the same.": (
+            "阅读其下带有该 rank 编号的回溯：每个 rank 打印的内容相同。"
+        ),
+        "Take the host out of the fleet and start again from the newest checkpoint.": (
+            "把该主机移出集群，从最新检查点重新开始。"
+        ),
+        "Look at the links between the hosts that the digest below lists.": ("检查其下摘要所列主机之间的链路。"),
+        "Check that the host reaches its data, and how fast it reads it.": ("检查该主机能否访问其数据，以及读取速度。"),
+        "Check that every worker runs the same program: the same code, flags and shapes of data.": (
+            "检查每个进程是否运行同一程序：相同的代码、参数和数据形状。"
+        ),
+        "Take that host out and start again: its chips do not answer.": ("移出该主机并重新开始：它的芯片没有响应。"),
+        "Start again on another host; ask for the chip to be looked at where it happens again.": (
+            "换一台主机重新开始；若再次发生，请检修该芯片。"
+        ),
+        "Check the security group (all traffic within it), and that libfabric and the plugin fit together.": (
+            "检查安全组（组内的所有流量），以及 libfabric 与插件是否匹配。"
+        ),
+        "Take `py-spy dump --nonblocking` of every rank before it is ended, and read each rank's last lines.": (
+            "在进程被结束之前对每个 rank 执行 `py-spy dump --nonblocking` ，并阅读每个 rank 的最后几行。"
+        ),
+        "Read what each rank did last: the monitor only saw that heartbeats stopped.": (
+            "查看每个 rank 最后做了什么：监视器只知道心跳停止了。"
+        ),
+        "Read the stacks of all threads that stand below it, of every process.": ("阅读其下每个进程所有线程的堆栈。"),
+        "Read the full digest below it (task 0 of slice 0, or the resource manager): it lists where each host stood.": (
+            "阅读其下的完整摘要（slice 0 的 task 0，或资源管理器）：它列出每台主机停在何处。"
+        ),
+        "Exclude the node and requeue: Slurm could not start the job's tasks there.": (
+            "排除该节点并重新排队：Slurm 无法在那里启动作业的任务。"
+        ),
+        "Correct the image's name or the secret of its registry: that pod never started.": (
+            "更正镜像名称或镜像仓库的密钥：该 pod 从未启动。"
+        ),
+        "Read the traceback beside it: nobody caught it, and the process ended.": (
+            "阅读旁边的回溯：没有代码捕获它，进程因此结束。"
+        ),
         "Find what filled the node's memory: a program that guards it ended the process before the kernel did.": (
             "查明是什么占满了节点内存：在内核介入之前，守护内存的程序就结束了该进程。"
         ),

@@ -142,6 +142,7 @@ CAUSES: Mapping[str, str] = MappingProxyType(
             "{r} 在执行另一个集合通信：{op}，而 {n} 个 rank 为 {op2}"
         ),
         "local rank {n} closed its connections before anybody timed out": "local rank {n} 在任何超时之前关闭了连接",
+        "a watchdog says of rank {n} alone that it stands": "看门狗只说 rank {n} 停住了",
         "torch itself names {r} as lagging": "torch 自己指出 {r} 落后",
         "torch says that {r} did not join the next collective": "torch 称 {r} 没有加入下一个集合通信",
         "NCCL found mismatched calls around rank {n}": "NCCL 在 rank {n} 附近发现不匹配的调用",
@@ -314,7 +315,10 @@ CAUSES: Mapping[str, str] = MappingProxyType(
         "nothing shows that ranks wait: these files cannot tell whether it hung": (
             "没有迹象表明 rank 在等待：这些文件无法判断是否卡住"
         ),
-        "every rank that tells steps said that training is over": "所有报告步数的 rank 都表示训练已结束",
+        "training is over: every rank that told steps had come to its end": (
+            "训练已结束：所有报告步数的 rank 都到达了终点"
+        ),
+        "what timed out after it was the teardown": "其后超时的是收尾阶段",
         "{c}: no trouble unless it lasts": "{c}：除非持续，否则不是问题",
         "no error in the files": "文件中没有错误",
         "lines that tell them in words of their own are read with `--pattern`, see `docs/formats.md`": (

@@ -55,6 +55,15 @@ def plain(
     )
 
 
+def maxtext(first: int, last: int) -> str:
+    """Lines of MaxText, from one step to another."""
+    return "".join(
+        f"{clock(step * 3)} I0314 completed step: {step}, seconds: 3.012, TFLOP/s/device: 171.2, Tokens/s/device: 2720.1, "
+        f"total_weights: 65536, loss: {10 - step / 50:.3f}\n"
+        for step in range(first, last)
+    )
+
+
 def trainer(first: int, last: int) -> str:
     """Dicts as the Trainer of Hugging Face prints them."""
     return "".join(
@@ -100,6 +109,11 @@ def down(rank: int, at: float = 0.0) -> str:
         "operations might run on corrupted/incomplete data.\n"
         f"{head}To avoid data inconsistency, we are taking the entire process down.\n"
     )
+
+
+def teardown(rank: int, seq: int, at: float) -> str:
+    """A rank that gives up waiting at the end."""
+    return timeout(rank, seq, numel=1, at=at, ran=1_800_000) + down(rank, at + 1)
 
 
 def comm(host: str, pid: int, device: int, rank: int, world: int, *, bus: str) -> str:

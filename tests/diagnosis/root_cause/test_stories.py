@@ -11,7 +11,9 @@ from diagnosis.signatures.xid import xid_of
 from tests.diagnosis.root_cause.build import Story
 from tests.diagnosis.root_cause.stories_calm import CALM
 from tests.diagnosis.root_cause.stories_clusters import CLUSTERS
+from tests.diagnosis.root_cause.stories_containers import CONTAINERS
 from tests.diagnosis.root_cause.stories_errors import ERRORS
+from tests.diagnosis.root_cause.stories_frights import FRIGHTS
 from tests.diagnosis.root_cause.stories_machines import MACHINES
 from tests.diagnosis.root_cause.stories_more import MORE
 from tests.diagnosis.root_cause.stories_names import NAMES
@@ -21,6 +23,7 @@ from tests.diagnosis.root_cause.stories_platforms import PLATFORMS
 from tests.diagnosis.root_cause.stories_reports import REPORTS
 from tests.diagnosis.root_cause.stories_runtimes import RUNTIMES
 from tests.diagnosis.root_cause.stories_traps import TRAPS
+from tests.diagnosis.root_cause.stories_unseen import UNSEEN
 from tests.diagnosis.root_cause.stories_waits import WAITS
 
 STORIES = (
@@ -37,6 +40,9 @@ STORIES = (
     *MACHINES,
     *CALM,
     *PARTIAL,
+    *UNSEEN,
+    *CONTAINERS,
+    *FRIGHTS,
 )
 
 

@@ -136,6 +136,27 @@ WORDINGS = [
     ("TERM_RUNLIMIT: job killed after reaching LSF run time limit.", "batch_time_limit", {}),
     ("Job exceeded its walltime limit. Job was aborted", "batch_time_limit", {}),
     ("Job deleted at request of root@hal-sched1", "batch_ended", {"user": "root@hal-sched1"}),
+    ("2026-03-14 09:34:00 ERROR No progress for 1800 s, killing", "own_watchdog", {}),
+    ("CRITICAL watchdog: no heartbeat from trainer for 30 min, aborting", "own_watchdog", {}),
+    ("[watchdog] rank 3 made no progress for 1800s (last step 120), terminating job", "own_watchdog", {"stands": "3"}),
+    ("hang detected: step 812 has not advanced in 20.5 minutes, exiting with code 42", "own_watchdog", {}),
+    ("Trainer appears to be stuck (last step 41 s ago was 900 s late): restarting the pod", "own_watchdog", {}),
+    ("[WARNING] [RankMonitorServer:58] Did not get initial heartbeat. Waited 1800.00 seconds.", "rank_monitor_timeout", {"seconds": "1800.00"}),
+    ("Megascale detects a hang but cannot determine the root cause. Please inspect the full digest below.", "megascale_hang", {}),
+    ("  The hosts that have bad TPUs are: tpu-3", "megascale_bad_chip", {"node": "tpu-3"}),
+    ("Megascale detects a hang that is likely caused by running different modules on different devices.", "megascale_programs_differ", {}),
+    ("tpunetd_client.cc:311] Detected failure SLICE_FAILURE_CHIP_DRIVER_ERROR in session e6c8; Start failure handling", "tpu_session_error", {}),
+    ("CRITICAL [olmo.util:158, rank=6] Uncaught HfHubHTTPError: 429 Client Error", "uncaught_exception", {"rank": "6", "type": "HfHubHTTPError"}),
+    ("ERROR uncaught exception: torch.cuda.CudaError: x", "uncaught_exception", {"type": "torch.cuda.CudaError"}),
+    ("torch.distributed.checkpoint.api.CheckpointException: CheckpointException ranks:dict_keys([3, 11])", "checkpoint_ranks", {"failed": "3, 11"}),
+    ("CheckpointingException: Global shape mismatch for loaded ((4096, 68)) and expected ((4096, 72)) tensor", "checkpoint_load_failed", {}),
+    ("Memory failure: 0x3d4e9f2: Killing pt_main:4105 due to hardware memory corruption", "memory_failure", {"pid": "4105"}),
+    ("mlx5_core 0000:9a:00.0 eth2: TX timeout detected", "mlx5_link", {}),
+    ("srun: error: Task launch for 77.0 failed on node gpu-14: Socket timed out on send/recv operation", "slurm_launch_failed", {"node": "gpu-14"}),
+    ("Warning  Failed  pod/w-2  Error: ErrImagePull", "image_not_pulled", {}),
+    ("NCCL WARN NET/OFI Unable to insert remote address into address vector for device 1. RC: -22", "ofi_setup_failed", {}),
+    ("Maintenance event imminent: TERMINATE_ON_HOST_MAINTENANCE", "node_shutting_down", {}),
+    ("The replica workerpool1-2 ran out-of-memory and exited with a non-zero status of 137(SIGKILL).", "batch_memory_limit", {}),
     ("Cuda failure 'operation not supported'", "nccl_cuda_failure", {"text": "operation not supported"}),
 ]  # fmt: skip
 
@@ -194,7 +215,28 @@ def test_an_xid_that_follows_tells_of_the_one_before_it(before, role):
     assert (found.role, found.category) == (role, Category.GPU_HARDWARE)
 
 
+STANDS_ONLY_IF = [
+    "watchdog armed: will abort after no progress for 1800 s",
+    "if there is no heartbeat for 600 s the launcher kills the job",
+    "heartbeat timeout 600 s, killing disabled",
+    "watchdog: no heartbeat from trainer for 8 min",
+    "no progress bar, refreshing every 10 s, use ctrl-c to abort",
+    "restarting data iterator: no steps lost, 12 s",
+]
+
+
+@pytest.mark.parametrize("text", STANDS_ONLY_IF)
+def test_a_watchdog_that_only_tells_its_rule_ends_nothing(text):
+    """What it would do, or saw and did not act on, is no hang."""
+    assert "own_watchdog" not in {symptom.signature for symptom in read(text)}
+
+
 INNOCENT = [
+    "policy: onHostMaintenance=TERMINATE_ON_HOST_MAINTENANCE",
+    "handled by the hook for uncaught exceptions",
+    "../csrc/Indexing.cu:12: f: block: [17,0,0], thread: [96,0,0] checked",
+    "image pulled in 12 s",
+    "Megascale is enabled: 4 slices",
     "NCCL setup TIMEOUT 10:00",
     "RuntimeError: NPU out of memory. Skipping batch 17",
     '{"step": 50, "loss": 2.31, "EventType": "Terminate"}',
