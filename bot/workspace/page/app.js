@@ -51,6 +51,7 @@ function route() {
   fill(timelineBox);
   channelLine.nodes.clear();
   draw({ stick: true });
+  if ($("composer").hidden) timelineBox.scrollTo({ top: 0 }); // threads and Home are read from their top
   const ts = message?.startsWith("p") ? `${message.slice(1, -6)}.${message.slice(-6)}` : null;
   if (ts && !root) channelLine.pointAt(ts);
   if (root) openThread(view.channel, root, root.replace(".", "") === message?.slice(1) ? null : ts);

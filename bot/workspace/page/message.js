@@ -82,9 +82,9 @@ function attachments(message) {
   });
 }
 
-/** The colour a message shows: of its first attachment's bar. */
+/** The colour a message shows: of its first attachment's bar; null: it has none. */
 export function colourOf(message) {
-  return barColour(message.attachments?.[0]?.color);
+  return message.attachments?.[0] ? barColour(message.attachments[0].color) : null;
 }
 
 function barColour(given) {

@@ -41,7 +41,7 @@ function latest() {
     return h(
       "a",
       { class: unread ? "side-item latest unread" : "side-item latest", href: `#${channel}/p${message.ts.replace(".", "")}/${message.ts}`, title: said },
-      h("span", { class: "dot", style: { background: colourOf(message) } }),
+      colourOf(message) ? h("span", { class: "dot", style: { background: colourOf(message) } }) : null,
       h("span", { class: "name" }, said),
       unread ? h("span", { class: "badge" }, String(unread)) : null,
     );

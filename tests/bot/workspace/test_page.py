@@ -267,6 +267,25 @@ async def test_home_and_threads_are_places_of_their_own(slack, client):
     assert home == "Your runs"
 
 
+async def test_threads_are_read_from_the_newest(slack, client):
+    """Wherever the channel was scrolled to: it stood at its end."""
+    for number in range(30):
+        root = await client.chat_postMessage(channel=slack.channel, text=f"run{number} stalled\n\n\nfor long")
+        await client.chat_postMessage(channel=slack.channel, text="and still does", thread_ts=root["ts"])
+
+    async with browser_page(slack) as page:
+        await page.wait_for_selector(".message >> nth=29")
+        at_end = await page.evaluate("document.getElementById('timeline').scrollTop")
+        await page.click(".side-item:has-text('Threads')")
+        await page.wait_for_selector(".card")
+        at_top = await page.evaluate("document.getElementById('timeline').scrollTop")
+        first = await page.inner_text(".card >> nth=0")
+
+    assert at_end > 0
+    assert at_top == 0
+    assert "run29" in first
+
+
 async def test_an_incident_that_nobody_answered_is_among_the_threads(slack, client):
     """Its root bears the app's metadata; what was only said in passing stays out."""
     marks = {"event_type": "finding", "event_payload": {"run": "run42"}}
