@@ -4,7 +4,7 @@ The Hugging Face Trainer prints `{'loss': …}` without a step, and a progress b
 file, dicts are block-buffered while the bar is not, so ten of them may stand after a bar that is far ahead;
 when bars are fast, the one in front of a dict may lag behind. So: a single dict takes the bar that is redrawn
 right after it, a burst shares out the steps since the last one, and once the interval is known a dict that
-fits it waits for nothing.
+fits it waits for nothing. A log without a bar has nothing to wait for: once that has shown, each dict is told at once.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,11 @@ class ImpliedSteps:
     epochs: int | None = None
     """Passes over the data the run will make."""
     waiting: list[Waiting] = field(default_factory=list)
+    waits_since: float | None = None
+    """When the first of them came, by the watcher's clock."""
     _told: bool = False
+    _is_alone: bool = False
+    """Dicts had to be told by their place, as nothing else was there to tell their steps."""
     _start: int | None = None
     _last: int | None = None
     _is_burst: bool = False
@@ -65,19 +69,41 @@ class ImpliedSteps:
     def restart(self) -> None:
         """A new attempt: positions count anew."""
         self.bar = self._start = self._last = None
-        self._is_burst = False
+        self._is_burst = self._is_alone = False
         self._position = 0
         if not self._told:
             self.interval = None
 
-    def take(self, waiting: Waiting) -> Iterator[tuple[Waiting, int, StepKind]]:
-        """A new loss line; gives out those whose step is known now."""
+    @property
+    def tells_at_once(self) -> tuple[int, int, StepKind] | None:
+        """The next step, how far the ones behind it are apart, and what they are; None: a dict has to wait."""
+        if self.bar is not None or self._is_burst or self.waiting:
+            return None
+        if self._told and self._last is not None and self.interval is not None:
+            return self._last + self.interval, self.interval, "implied"
+        return (self._position + 1, 1, "ordinal") if self._is_sure_alone and self.interval is None else None
+
+    @property
+    def _is_sure_alone(self) -> bool:
+        """No bar comes, and no epochs can tell more once there are some."""
+        return self._is_alone and not (self.total and self.epochs)
+
+    def take_told(self, count: int) -> None:
+        """So many dicts were told at once."""
+        if self._told and self._last is not None and self.interval is not None:
+            self._last += self.interval * count
+        self._position += count
+
+    def take(self, waiting: Waiting, now: float | None = None) -> Iterator[tuple[Waiting, int, StepKind]]:
+        """A new loss line; gives out those whose step is known now. `now`: the watcher's clock."""
         waiting.bar = self.bar
+        if not self.waiting:
+            self.waits_since = now
         self.waiting.append(waiting)
         expected = None if self._last is None or self.interval is None else self._last + self.interval
         if len(self.waiting) == 1 and expected is not None and self._fits(expected):
             yield from self._give(self.waiting, [expected])
-        elif len(self.waiting) >= MOST_WAITING:
+        elif len(self.waiting) >= MOST_WAITING or self._is_sure_alone:
             yield from self.flush()
 
     def tell(self, place: int, step: int) -> Waiting:
@@ -92,6 +118,7 @@ class ImpliedSteps:
         """A bar of the training loop; gives out the loss lines it explains."""
         if self._start is None:
             self._start = step
+        self._is_alone = False
         before, self.bar, self.total = self.bar, step, total
         if seconds is not None:
             self._seconds = seconds
@@ -226,6 +253,7 @@ class ImpliedSteps:
 
     def _give_ordinal(self) -> Iterator[tuple[Waiting, int, StepKind]]:
         waiting, self.waiting = self.waiting, []
+        self._is_alone = True
         for one in waiting:
             self._position += 1
             yield one, self._position, "ordinal"

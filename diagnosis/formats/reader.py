@@ -176,6 +176,8 @@ class LogReader:
         self._memory.seen_at = now
         if waited >= RECORD_WAITS_SECONDS:
             self._sampler.flush_all()
+        else:
+            self._sampler.flush_late(now, RECORD_WAITS_SECONDS)
         if waited >= PARTIAL_WAITS_SECONDS:
             self._take_partial()
         return self._hand_out()

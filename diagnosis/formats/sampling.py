@@ -117,6 +117,14 @@ class Sampler:
         for stream in list(self._memory.streams.values()):
             self.flush(stream)
 
+    def flush_late(self, now: float, seconds: float) -> None:
+        """Give out what has waited so long for a bar that was never drawn, while other lines came."""
+        for stream in self._memory.streams.values():
+            implied = stream.implied
+            since = implied.waits_since if implied.waits_since is not None else now
+            if implied.waiting and implied.bar is None and abs(now - since) >= seconds:
+                self._emit_implied(implied.flush())
+
     def forget(self) -> None:
         """Let go of all streams and counters: there are more than any job has ranks."""
         self.flush_all()
@@ -133,7 +141,7 @@ class Sampler:
         self.keep_up(stream)
         if stream.bars.trains_again(values.get("epoch")):
             self._begin_again(stream, line)
-        self._emit_implied(stream.implied.take(Waiting(values, line, name, None)))
+        self._emit_implied(stream.implied.take(Waiting(values, line, name, None), self._memory.seen_at))
 
     def keep_up(self, stream: Stream) -> None:
         """Let a stream begin anew with the source's new attempt."""

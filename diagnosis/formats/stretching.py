@@ -1,13 +1,16 @@
 """Reads many lines that look alike at once, for processes that print faster than line by line is cheap.
 
 What a line means does not change: it must wear the envelopes of the line before it, fit the newest shape and
-carry the next step of a counter that is known. Whatever else a line is or does, the common way reads it.
+carry the next step of a counter that is known, or be a Trainer's dict whose step is known at once. Whatever else a
+line is or does, the common way reads it.
 """
 
 from collections.abc import Sequence
 from itertools import takewhile
 
+from diagnosis.formats import lone_dicts
 from diagnosis.formats.dialects import GENERAL
+from diagnosis.formats.dialects.huggingface import DICT
 from diagnosis.formats.echoes import KEPT_CALLBACKS
 from diagnosis.formats.fields import METRICS
 from diagnosis.formats.line_format import Without
@@ -15,10 +18,12 @@ from diagnosis.formats.memory import Memory
 from diagnosis.formats.sampling import PAIRED, Sampler
 from diagnosis.formats.shapes import Columns, Shape, Shapes
 from diagnosis.formats.splitter import Lines
+from diagnosis.formats.steps import Steps
+from diagnosis.formats.stream import Stream
 from diagnosis.formats.stretch import Stretch
 from diagnosis.formats.timestamps import Clock
 from diagnosis.formats.unwrapping import Alike, Unwrapper
-from diagnosis.observations import Origin
+from diagnosis.observations import Origin, StepKind
 
 FEWEST = 8
 """Fewer lines in a row are not worth it."""
@@ -41,7 +46,7 @@ class Stretcher:
         self._sampler = sampler
         self._size = FEWEST
         self._shape: Shape | None = None
-        self._is_simple = False
+        self._is_simple = self._is_dict = False
 
     def take(self, lines: Lines, first: int) -> Stretch | None:
         """The stretch that begins with this line, at most `MOST` long; None: the line is to be read by itself."""
@@ -50,7 +55,8 @@ class Stretcher:
         shape = self._shapes.known[0] if self._shapes.known else None
         if shape is not self._shape:
             self._shape, self._is_simple = shape, shape is not None and _is_simple(shape)
-        if shape is None or not self._is_simple or len(wanted) < FEWEST:
+            self._is_dict = shape is not None and is_flat_dict(shape)
+        if shape is None or not (self._is_simple or self._is_dict) or len(wanted) < FEWEST:
             return None
         alike = self._unwrapper.unwrap_alike(wanted)
         matches = list(takewhile(bool, map(shape.match, alike.texts)))
@@ -71,14 +77,16 @@ class Stretcher:
         counter = self._sampler.counter_of(origin, shape.name) if origin is not None else None
         if origin is None or counter is None or _has_void(shape, values):
             return None
-        epochs = values.get("epoch")
-        steps = counter.rise(values.pop("step"), within_epochs=epochs is not None or "epoch" in constants)
+        steps, kind = self._steps(shape, columns, stream, counter, has_time=bool(alike.stamps))
         count = len(steps)
         if count < FEWEST:
             return None
         if count < len(lines.texts):
             values = {name: column[:count] for name, column in values.items()}
-        counter.take_rise(steps, epochs[count - 1] if epochs is not None else constants.get("epoch"))
+        newest = {**{name: column[-1] for name, column in values.items()}, **constants}
+        if self._is_dict:
+            lone_dicts.take(count, stream, newest)
+        counter.take_rise(steps, newest.get("epoch"))
         counter.losses += count if "loss" in values else 0
         memory.has_sampled = True
         self._unwrapper.count_alike(count)
@@ -93,7 +101,7 @@ class Stretcher:
         return Stretch(
             memory.file,
             origin,
-            "printed" if shape.found.kind == "implied" else shape.found.kind,
+            kind,
             steps,
             values,
             constants,
@@ -103,6 +111,31 @@ class Stretcher:
             lines.offsets[first : first + count],
             printed,
         )
+
+    def _steps(
+        self, shape: Shape, columns: Columns, stream: Stream, counter: Steps, *, has_time: bool
+    ) -> tuple[list[int], StepKind]:
+        """As many steps as do nothing but rise, and what they are; takes the printed ones out of the columns."""
+        values, constants, *_ = columns
+        has_epoch = "epoch" in values or "epoch" in constants
+        if not self._is_dict:
+            kind = "printed" if shape.found.kind == "implied" else shape.found.kind
+            return counter.rise(values.pop("step"), within_epochs=has_epoch), kind
+        count = len(values["loss"])
+        told = None if has_time else lone_dicts.steps_of(count, self._memory, stream, counter, has_epoch=has_epoch)
+        return (list(told[0]), told[1]) if told is not None else ([], "none")
+
+
+def is_flat_dict(shape: Shape) -> bool:
+    """True when a line of this shape is a Trainer's dict that tells a loss, whatever its numbers are, and no step."""
+    names = {*shape.names, *shape.constants}
+    return (
+        shape.name == DICT.name
+        and shape.found.kind == "implied"
+        and "loss" in shape.names
+        and not shape.tells_more
+        and names.isdisjoint((*COUNTED, "step", "policy_loss", "episode", "unix_time"))
+    )
 
 
 def _is_simple(shape: Shape) -> bool:

@@ -17,7 +17,7 @@ from diagnosis.formats.sampling import BAR, Sampler
 from diagnosis.formats.shapes import Columns, Shape, Shapes
 from diagnosis.formats.steps import Steps
 from diagnosis.formats.stream import Stream
-from diagnosis.formats.stretching import COUNTED
+from diagnosis.formats.stretching import is_flat_dict
 from diagnosis.formats.woven import Place, Redraws, RewrittenLines, WovenStretch
 from diagnosis.observations import Origin
 
@@ -135,7 +135,7 @@ class Weaver:
         """The newest shape, if it is that of a dict of which something else tells the step."""
         shape = self._shapes.known[0] if self._shapes.known else None
         if shape is not self._shape:
-            self._shape, self._is_flat = shape, shape is not None and _is_flat(shape)
+            self._shape, self._is_flat = shape, shape is not None and is_flat_dict(shape)
         return shape if self._is_flat else None
 
     def _read(self, raws: Sequence[bytes], first: int, shape: Shape, stream: Stream) -> _Draft:
@@ -218,15 +218,3 @@ def _go_on_alike(bar: Steps, told: Steps, stream: Stream, *, has_epoch: bool) ->
 
 def _has_epoch(shape: Shape) -> bool:
     return "epoch" in shape.names or "epoch" in shape.constants
-
-
-def _is_flat(shape: Shape) -> bool:
-    """True when a line of this shape tells a loss, whatever its numbers are, and no step."""
-    names = {*shape.names, *shape.constants}
-    return (
-        shape.name == DICT.name
-        and shape.found.kind == "implied"
-        and "loss" in shape.names
-        and not shape.tells_more
-        and names.isdisjoint((*COUNTED, "step", "policy_loss", "episode", "unix_time"))
-    )

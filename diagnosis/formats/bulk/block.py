@@ -36,6 +36,23 @@ class StepBlock:
     """The line of a point as it was printed."""
     _made: dict[int, StepSample] = field(default_factory=dict)
 
+    @classmethod
+    def of(  # noqa: PLR0917 - the fields in their order
+        cls,
+        file: str,
+        origin: Origin,
+        kind: StepKind,
+        steps: Whole,
+        columns: dict[str, Floats],
+        times: Floats | None,
+        lines: Whole,
+        offsets: Whole,
+        printed: Callable[[int], str],
+    ) -> "StepBlock":
+        """A block of columns by our names."""
+        loss, norm, lr = (columns.pop(name, None) for name in ("loss", "grad_norm", "lr"))
+        return cls(file, origin, kind, steps, loss, norm, lr, times, columns, lines, offsets, printed)
+
     def __len__(self) -> int:
         return len(self.steps)
 

@@ -6,6 +6,8 @@ that goes back, a counter that begins again) is cut out and takes the common way
 """
 # ruff: noqa: SLF001 - the same reader at another speed: it moves the same counters, clocks and streams
 
+from collections.abc import Callable
+
 import numpy as np
 
 from diagnosis.formats.again import Again
@@ -13,7 +15,7 @@ from diagnosis.formats.bulk.block import StepBlock
 from diagnosis.formats.bulk.chunk import CR, UNKNOWN, Chunk, Rows
 from diagnosis.formats.bulk.decimal import Floats
 from diagnosis.formats.bulk.dict_layout import DictLayout
-from diagnosis.formats.bulk.dicts import DictRows, Dicts
+from diagnosis.formats.bulk.dicts import DictRows, block_of
 from diagnosis.formats.bulk.layout import Group, Layout
 from diagnosis.formats.bulk.learning import layout_of
 from diagnosis.formats.bulk.moving import move
@@ -158,7 +160,7 @@ class BulkReader(LogReader):
             self._take((raw, offset, number, b"", True))
             newest = memory.out[-1] if len(memory.out) > before else None
             is_step = isinstance(newest, StepSample) and newest.evidence.line == number
-            if chunk.layout_of[row] == UNKNOWN and (is_step or self._is_waiting()):
+            if is_step and chunk.layout_of[row] == UNKNOWN:
                 self._learn(raw, row)
         if self._shapes._learned != known:
             self._doubt(row + 1)
@@ -186,11 +188,6 @@ class BulkReader(LogReader):
         return row + times
 
     # Layouts
-
-    def _is_waiting(self) -> bool:
-        """True when the line just read is a dict whose step is not known yet."""
-        stream = self._memory.streams.get(id(self._line.stream)) if self._line is not None else None
-        return stream is not None and bool(stream.implied.waiting) and stream.implied.waiting[-1].line is self._line
 
     def _learn(self, raw: bytes, row: int) -> None:
         if not self._left or self._line is None:
@@ -259,17 +256,14 @@ class BulkReader(LogReader):
         number = chunk.group_of[row]
         offsets = first.offset + chunk.starts[row:stop]
         columns = {name: column[row:stop] for name, column in chunk.columns(number).items()}
-        rows = DictRows(line, columns, first.line + row, offsets, lambda place: chunk.line(row + place))
-        waiting = self._memory.stream_of(line.stream)
-        dicts = Dicts(self._memory, self._sampler, waiting, rows)
-        if not dicts.can_be_taken():
+        rows = DictRows(line, columns, first.line + row, offsets, self._printed(row))
+        block = block_of(rows, self._memory, self._sampler, self._memory.stream_of(line.stream))
+        if block is None:
             return row
         self._unwrapper._lines += stop - row
         self._unwrapper._doubted += doubted * (stop - row)
         items += self._hand_out()
-        block = dicts.take()
-        if block is not None:
-            items.append(block)
+        items.append(block)
         return stop
 
     def _cut(self, counter: Steps, row: int, stop: int) -> int:
@@ -315,24 +309,22 @@ class BulkReader(LogReader):
             stream.remember(chunk.line(place).decode("utf-8", "replace"))
         if group.dialect == GENERAL.name and "loss" in columns:
             stream.hear_calls(steps[-KEPT_CALLBACKS:].tolist(), columns["loss"][-KEPT_CALLBACKS:].tolist())
-
-        def printed(place: int) -> str:
-            return chunk.line(row + place).decode("utf-8", "replace")
-
-        return StepBlock(
+        return StepBlock.of(
             memory.file,
             line.origin,
             group.kind,
             steps,
-            columns.pop("loss", None),
-            columns.pop("grad_norm", None),
-            columns.pop("lr", None),
-            times,
             columns,
+            times,
             self._first.line + np.arange(row, stop),
             self._first.offset + chunk.starts[row:stop],
-            printed,
+            self._printed(row),
         )
+
+    def _printed(self, first: int) -> Callable[[int], str]:
+        """Lines of the chunk as they were printed, counted from `first`."""
+        chunk = self._chunk
+        return lambda place: chunk.line(first + place).decode("utf-8", "replace")
 
 
 def _steps(columns: dict[str, Floats], counter: Steps) -> Rows:

@@ -279,16 +279,13 @@ class _Draft:
             row = int(rows[place])
             return redrawn(pieces.data[int(starts[place]) : int(pieces.starts[row])], pieces.line(row))
 
-        return StepBlock(
+        return StepBlock.of(
             self._weaver._memory.file,
             self._weaver._origin,
             kind,
             steps,
-            columns.pop("loss", None),
-            columns.pop("grad_norm", None),
-            columns.pop("lr", None),
-            None,
             columns,
+            None,
             first.line + self._row + line_of,
             first.offset + pieces.starts[rows],
             printed,

@@ -3,6 +3,8 @@
 import pytest
 
 from diagnosis.formats import ReadSettings
+from diagnosis.formats.reader import LogReader
+from diagnosis.observations import Origin
 from tests.diagnosis.formats.reading import attempts, losses, read, samples
 
 
@@ -114,6 +116,22 @@ def test_without_any_bar_only_the_order_is_known():
     seen = samples(read("{'loss': 2.5, 'epoch': 0.1}\n{'loss': 2.4, 'epoch': 0.2}\n"))
 
     assert [(one.step, one.step_kind) for one in seen] == [(1, "ordinal"), (2, "ordinal")]
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.4, 5.0])
+def test_a_dict_without_a_bar_waits_a_second_at_most(seconds):
+    """However many follow it: a NaN among them is told at once once it is clear that no bar comes."""
+    reader = LogReader("train.log", Origin())
+    delays = []
+
+    for place in range(1, 600):
+        now = 1e9 + place * seconds
+        told = reader.feed(b"{'loss': 2.5, 'epoch': 0.1}\n", now) + reader.idle(now + min(seconds, 1.0) / 2)
+        told += reader.idle(now + 1.0) if seconds > 1 else []
+        delays += [place - one.evidence.line for one in told]
+
+    assert [one * seconds <= 1.0 + seconds for one in delays] == [True] * len(delays)
+    assert delays[-200:] == [0] * 200
 
 
 def test_a_told_interval_is_enough():
