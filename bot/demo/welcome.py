@@ -19,7 +19,7 @@ def welcome(plays: Sequence[Replay | LiveJob]) -> Message:
     return message(
         say(
             "*This is a demo.* {living} train here, on this machine. {replayed} are recorded logs, played again: "
-            "their lines and charts bear the dates of then.",
+            "a date in one of their lines or charts is of then.",
             living=_named(play.run for play in plays if isinstance(play, LiveJob)),
             replayed=_named(play.run for play in plays if isinstance(play, Replay)),
         )

@@ -58,9 +58,9 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         "learning rate {value}": "学习率 {value}",
         "loss scale {scale}": "损失缩放 {scale}",
         "newest step {step}": "最新步 {step}",
-        "*This is a demo.* {living} train here, on this machine. {replayed} are recorded logs, played again: their "
-        "lines and charts bear the dates of then.": (
-            "*这是演示。* {living} 在本机上真实训练。{replayed} 是重放的旧日志：其中的行和图带有当时的日期。"
+        "*This is a demo.* {living} train here, on this machine. {replayed} are recorded logs, played again: a "
+        "date in one of their lines or charts is of then.": (
+            "*这是演示。* {living} 在本机上真实训练。{replayed} 是重放的旧日志：行和图中若有日期，是当时的日期。"
         ),
         "Marked earlier: {told}{more}.": "此前的标记：{told}{more}。",
         "{n} open incident, see its thread": "{n} 个未解决的事件，见消息串",
