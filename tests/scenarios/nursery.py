@@ -49,16 +49,25 @@ class Child:
 
     def poll(self) -> int | None:
         """None while it lives; what it ended with only its parent knows."""
-        if self._handle is None:
-            return 0
-        ready, _, _ = select.select([self._handle], [], [], 0)
-        return 0 if ready else None
+        return 0 if self._has_ended(0) else None
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait until it has ended."""
-        if self._handle is not None and not select.select([self._handle], [], [], timeout)[0]:
+        if not self._has_ended(timeout):
             raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
         return 0
+
+    def _has_ended(self, seconds: float | None) -> bool:
+        if self._handle is None:
+            return True
+        # `select.select` knows no descriptor from 1024 on, and a long night has more children than that.
+        ending = select.poll()
+        ending.register(self._handle, select.POLLIN)
+        if not ending.poll(None if seconds is None else seconds * 1000):
+            return False
+        os.close(self._handle)
+        self._handle = None
+        return True
 
     def send_signal(self, number: int) -> None:
         """Never to another process that got its number."""
