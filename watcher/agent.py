@@ -29,6 +29,7 @@ from watcher.gpus import Gpus
 from watcher.host import Host
 from watcher.job_end import JobEnd
 from watcher.kernel_log import KernelLog
+from watcher.pace import Pace
 from watcher.plain_logging import start_logging
 from watcher.publisher import Publisher
 from watcher.run_watch import RunWatch
@@ -63,8 +64,10 @@ class Agent:
         self.publisher = Publisher(registry, self.watcher, spool)
         self.gpus = Gpus(settings.node, seconds=settings.gpu_seconds, deadline_seconds=settings.gpu_deadline_seconds)
         self.host = Host(settings)
+        pace = Pace(settings.most_cpu_share)
         self.runs = [
-            RunWatch(run, settings, self.publisher, self.watcher, on_bookmark=self._bookmarked) for run in settings.runs
+            RunWatch(run, settings, self.publisher, self.watcher, on_bookmark=self._bookmarked, pace=pace)
+            for run in settings.runs
         ]
         self.kernel_log = KernelLog(after=self._last_kernel_message())
         self.kernel_lines: deque[Symptom] = deque(maxlen=KEPT_KERNEL_LINES)

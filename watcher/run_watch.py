@@ -27,6 +27,7 @@ from watcher.lost_lines import LostLines
 from watcher.masking import masked, masked_lines
 from watcher.moments import Moments
 from watcher.node_clock import NodeClock
+from watcher.pace import Pace
 from watcher.pieces import Chunk, Continued, Ended, Start, Use
 from watcher.publisher import Publisher
 from watcher.quiet import Quiet
@@ -41,8 +42,6 @@ QUIET_SECONDS, HELD_SECONDS = 2.0, 0.5
 """How long a quiet log leaves this process alone, and how long when a line or a record waits for its rest."""
 CURVE_SECONDS = 10.0
 """How often the run's own small file of numbers is added to."""
-HASTE_SECONDS = 10.0
-"""So much CPU time a watcher may take at full speed after its start: the first answer shall come soon."""
 YIELD_BYTES = 8192
 """After reading so much, others have their turn."""
 
@@ -60,6 +59,7 @@ class RunWatch:
         watcher: str,
         *,
         on_bookmark: Callable[[], None] = lambda: None,
+        pace: Pace | None = None,
     ) -> None:
         self.run = run
         self.reporting = Reporting(run, watcher, facts_seconds=2 * settings.tell_seconds)
@@ -91,7 +91,7 @@ class RunWatch:
         self._warm_attempt: int | None = None
         self._resumed_attempt = -1
         self._end: JobEnd | None = None
-        self._cpu_spent = time.process_time()
+        self._pace = pace or Pace(settings.most_cpu_share)
         self._stuck: dict[str, float] = {}
         self._limits: dict[str, Any] = {}
         self._saved_at = self._curve_at = float("-inf")
@@ -138,13 +138,16 @@ class RunWatch:
         """Follow until `stop`."""
         try:
             await self.clock.wait()
+            batch = Batch()
             while not self._is_stopping:
-                batch = await self._poll(HELD_SECONDS if self.reading.holds_something() else QUIET_SECONDS)
-                await self._take(batch)
+                async with self._pace.turn(is_behind=batch.has_more):
+                    batch = await self._poll(0.0 if batch.has_more else self._patience())
+                    await self._take(batch)
                 await self._save(force=False)
                 if time.monotonic() - self._curve_at >= CURVE_SECONDS:
                     await self._write_curve()
-                await self._breathe(batch)
+                if self.reporting.is_behind:
+                    await asyncio.sleep(self._settings.poll_seconds)
         finally:
             self._worker.close()
             self._has_ended.set()
@@ -220,13 +223,8 @@ class RunWatch:
 
     # -- reading
 
-    async def _breathe(self, batch: Batch) -> None:
-        """With a long way to catch up, leave the node's cores to the job; and let the registry keep pace."""
-        spent, self._cpu_spent = time.process_time() - self._cpu_spent, time.process_time()
-        if self.reporting.is_behind:
-            await asyncio.sleep(self._settings.poll_seconds)
-        if batch.has_more and self._cpu_spent > HASTE_SECONDS:
-            await asyncio.sleep(spent * (1 / self._settings.most_cpu_share - 1))
+    def _patience(self) -> float:
+        return HELD_SECONDS if self.reading.holds_something() else QUIET_SECONDS
 
     async def _poll(self, longest: float) -> Batch:
         """News from the logs, or nothing after a while."""

@@ -93,7 +93,8 @@ class WatcherSettings:
     wake_seconds: float = 0.4
     """How soon at the earliest a change wakes the watcher again."""
     most_cpu_share: float = 0.5
-    """The most of one core that is taken to catch up with a long log."""
+    """The most of one core that this watcher takes while any of its runs catches up with a long log, after a quick
+    start; reading what is written meanwhile comes first."""
     most_open_files: int = 256
     """More log files than this are read in turn."""
     bookmark_seconds: float = 2.0
