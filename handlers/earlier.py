@@ -26,8 +26,9 @@ _SAID_OTHERWISE: Mapping[str, str] = {
 
 async def earlier_of(registry: Registry, incident: Incident, workspace_url: str) -> Phrase:
     """One line about it; nothing when this never happened before."""
-    candidates = await registry.incidents.of_run(incident.run, OF_THIS_RUN) | await registry.incidents.recent(OF_ALL)
-    found = most_like(incident, _read(candidates))
+    found = None
+    async for candidates in registry.incidents.newest(incident.run, OF_THIS_RUN, OF_ALL):
+        found = most_like(incident, [*_read(candidates), *([found] if found is not None else [])])
     return earlier_phrase(found, incident.run, workspace_url) if found is not None else NOTHING
 
 

@@ -1,6 +1,6 @@
 """Incidents as the bot keeps them: life cycle, thread, timeline. The tracker decides; this only remembers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from registry import keys, wire
@@ -8,6 +8,8 @@ from registry.clock import RegistryClock
 from registry.door import Door
 
 KEPT_DAYS = 90
+AT_ONCE = 40
+"""So many incidents are in memory at once where hundreds are looked through."""
 
 
 class Incidents:
@@ -95,6 +97,16 @@ class Incidents:
     async def recent(self, limit: int = 50) -> dict[str, dict[str, Any]]:
         """Return the incidents that changed last: id → fields."""
         return await self._read(await self._door.call("ZREVRANGE", keys.INCIDENTS, 0, limit - 1))
+
+    async def newest(self, run: str, of_run: int, of_all: int) -> AsyncIterator[dict[str, dict[str, Any]]]:
+        """Yield the newest incidents of a run and then of all runs, some at a time: id → fields.
+
+        Hundreds at once are megabytes, and a process that needed them once never gets all of them back.
+        """
+        own = await self._door.call("ZREVRANGE", keys.run(run, "incidents"), 0, of_run - 1)
+        ids = list(dict.fromkeys([*own, *await self._door.call("ZREVRANGE", keys.INCIDENTS, 0, of_all - 1)]))
+        for at in range(0, len(ids), AT_ONCE):
+            yield await self._read(ids[at : at + AT_ONCE])
 
     async def _read(self, ids: Sequence[bytes]) -> dict[str, dict[str, Any]]:
         names = [incident_id.decode() for incident_id in ids]

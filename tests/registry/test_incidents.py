@@ -5,6 +5,7 @@ import math
 import pytest
 
 from registry import RegistryAway, connect
+from registry.incidents import AT_ONCE
 
 
 async def test_an_incident_is_remembered_as_it_was_saved(registry):
@@ -28,6 +29,19 @@ async def test_open_incidents_are_found_by_run_and_over_all(registry):
     assert set(await registry.incidents.all_open()) == {"i1", "i3"}
     assert set(await registry.incidents.of_run("run42")) == {"i1", "i2"}
     assert next(iter(await registry.incidents.recent())) == "i2"
+
+
+async def test_hundreds_of_incidents_are_looked_through_a_few_at_a_time(registry):
+    """The run's own come first, then the newest of all, each once; never are many of them in memory together."""
+    for number in range(3 * AT_ONCE):
+        await registry.incidents.save(f"i{number}", "run42" if number < 3 else "other", {})
+
+    pieces = [piece async for piece in registry.incidents.newest("run42", 2, 2 * AT_ONCE)]
+
+    names = [name for piece in pieces for name in piece]
+    assert names[:3] == ["i2", "i1", f"i{3 * AT_ONCE - 1}"]
+    assert len(names) == len(set(names)) == 2 + 2 * AT_ONCE
+    assert max(map(len, pieces)) <= AT_ONCE
 
 
 async def test_a_reopened_incident_is_open_again(registry):
