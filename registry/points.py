@@ -75,17 +75,18 @@ def narrowed(value: float) -> float:
 
 def step_within(step: int) -> int:
     """Return a step that fits 64 bits."""
-    return min(max(step, _LOWEST_STEP), _HIGHEST_STEP)
+    return step if _LOWEST_STEP <= step <= _HIGHEST_STEP else min(max(step, _LOWEST_STEP), _HIGHEST_STEP)
 
 
 def pack(attempt: int, position: int, points: Sequence[Point]) -> list[bytes]:
     """Return blobs for consecutive points; the first starts at `position`, none crosses a multiple of ten."""
     blobs, start = [], 0
+    steps = [point.step for point in points]
     while start < len(points):
         upto = min(len(points), start + PER_BLOB - (position + start) % PER_BLOB)
         group = points[start:upto]
-        base = min(point.step for point in group)
-        if max(point.step for point in group) - base > _WIDEST:
+        base = min(steps[start:upto])
+        if max(steps[start:upto]) - base > _WIDEST:
             # Steps that far apart do not share a blob.
             group = points[start : start + 1]
             base = group[0].step
@@ -102,10 +103,18 @@ def unpack(blobs: Iterable[bytes]) -> list[Blob]:
 def _packed(attempt: int, position: int, base: int, points: Sequence[Point]) -> bytes:
     origin = next((point.time for point in points if not math.isnan(point.time)), math.nan)
     parts = [_HEAD.pack(_VERSION, len(points), attempt & _WIDEST, base, position, origin)]
-    for point in points:
-        there = sum(1 << bit for bit, value in enumerate(point.metrics) if value is not None)
-        values = (0.0 if value is None else narrowed(value) for value in point.metrics)
-        parts.append(_POINT.pack(point.step - base, there, narrowed(point.time - origin), *values))
+    for step, time, loss, norm, lr in points:
+        there = (loss is not None) | (norm is not None) << 1 | (lr is not None) << 2
+        values = (
+            time - origin,
+            0.0 if loss is None else loss,
+            0.0 if norm is None else norm,
+            0.0 if lr is None else lr,
+        )
+        try:
+            parts.append(_POINT.pack(step - base, there, *values))
+        except OverflowError:  # looked for only where it happens: this is done for each point that is told
+            parts.append(_POINT.pack(step - base, there, *map(narrowed, values)))
     return b"".join(parts)
 
 

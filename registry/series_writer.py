@@ -75,20 +75,21 @@ class AttemptWriter:
         """Take step lines, those that repeat none."""
         points: list[Point] = []
         for sample in samples:
-            if self._is_repeat(sample):
+            loss, norm, lr = sample.loss, sample.grad_norm, sample.lr
+            # x - x is 0.0 for every finite x, and no sum with another one is.
+            total = (loss or 0.0) + (norm or 0.0) + (lr or 0.0)
+            is_finite = total - total == 0.0
+            if self._is_repeat((sample.step, loss, norm, lr), is_finite=is_finite):
                 continue
             step = step_within(sample.step if sample.step is not None else self._next_step())
             time = sample.time if sample.time is not None else sample.seen_at
-            loss, norm, lr = sample.loss, sample.grad_norm, sample.lr
             point = Point(step, math.nan if time is None else time, loss, norm, lr)
             points.append(point)
             if sample.step_kind != "none":
                 self._step_kind = sample.step_kind
             self._last = point
             self._first = self._first or point
-            # x - x is 0.0 for every finite x, and no sum with another one is.
-            total = (loss or 0.0) + (norm or 0.0) + (lr or 0.0)
-            if self._streaks or total - total != 0.0:
+            if self._streaks or not is_finite:
                 self._mark_nonfinite(point)
         self.rollup.add_all(points)
         self._recent.extend(points)
@@ -136,13 +137,13 @@ class AttemptWriter:
     def _next_step(self) -> int:
         return self._last[0] + 1 if self._last else 0
 
-    def _is_repeat(self, sample: StepSample | stretch.Point) -> bool:
-        if sample.step is not None and self._resumed_at is not None and sample.step <= self._resumed_at:
-            return True
-        if sample.step is None:
+    def _is_repeat(self, line: tuple[Any, ...], *, is_finite: bool) -> bool:
+        step = line[0]
+        if step is None:
             return False
-        line: tuple[Any, ...] = (sample.step, sample.loss, sample.grad_norm, sample.lr)
-        if any(value != value for value in line):  # noqa: PLR0124 - a NaN does not equal itself
+        if self._resumed_at is not None and step <= self._resumed_at:
+            return True
+        if not is_finite:
             line = tuple(map(_comparable, line))
         if line in self._known_lines:
             return True
