@@ -54,11 +54,19 @@ _STOPS = (Category.NETWORK_FAULT, Category.DATALOADER_STALL, Category.STORAGE_ST
 BROKEN = frozenset({*_DEATHS, *_STOPS, Category.COLLECTIVE_HANG, Category.SLOWDOWN})
 """Troubles that end, hold up or slow down a run: the line that is read first is seldom the cause."""
 _FOLLOWERS = (Category.COLLECTIVE_HANG, "stall", "run_down", Category.SLOWDOWN)
+UNWATCHED = "watcher_silent"
+
+
+def _with_it(death: str) -> frozenset[str]:
+    return frozenset({*_FOLLOWERS, Category.RANK_CRASH, Category.NETWORK_FAULT} - {death})
+
 
 EXPLAINS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         # A process that died takes its peers with it: their timeouts, crashes and silence only follow.
-        **{death: frozenset({*_FOLLOWERS, Category.RANK_CRASH, Category.NETWORK_FAULT} - {death}) for death in _DEATHS},
+        **{death: _with_it(death) for death in _DEATHS},
+        # A node that is lost or was taken away takes its watcher along.
+        **{death: _with_it(death) | {UNWATCHED} for death in (Category.PREEMPTED, Category.NODE_LOST)},
         **{stop: frozenset({*_FOLLOWERS, Category.RANK_CRASH}) for stop in _STOPS},
         Category.COLLECTIVE_HANG: frozenset({"stall", "run_down", Category.RANK_CRASH, Category.SLOWDOWN}),
         # The watchdog's timeouts, minutes later, only say again that the run stood.

@@ -8,6 +8,7 @@ from diagnosis import wording
 from diagnosis.costs import Costs
 from diagnosis.findings import Finding, Severity
 from diagnosis.incidents import Incident, State
+from diagnosis.incidents.troubles import UNWATCHED
 from diagnosis.next_steps import SAVE, next_steps
 from handlers.messages.blocks import Block, Message, context, evidence, lines, message
 from handlers.messages.care import buttons, costs_line, last_note, state_line
@@ -42,7 +43,7 @@ class RunFacts:
 
 
 NO_FACTS = RunFacts()
-_ABOUT_THE_WHOLE_RUN = frozenset({"stall", "run_down", "watcher_silent"})
+_ABOUT_THE_WHOLE_RUN = frozenset({"stall", "run_down", UNWATCHED})
 """Troubles that the monitor finds; their next steps stand beside their names."""
 
 
@@ -267,7 +268,8 @@ def _next(incident: Incident, facts: RunFacts) -> list[Phrase]:
     steps = [*head.details.get("next", "").splitlines(), *called(incident.trouble).next]
     if incident.trouble == "stall":
         steps.append(f"`/{facts.prefix}stall {typed(incident.run)}` looks at every node again, now.")
-    return what_to_do([*steps, SAVE])
+    # Who would save the evidence is who is not heard.
+    return what_to_do(steps if incident.trouble == UNWATCHED else [*steps, SAVE])
 
 
 def steps_of(incident: Incident, facts: RunFacts = NO_FACTS) -> list[str]:

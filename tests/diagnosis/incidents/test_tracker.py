@@ -142,6 +142,21 @@ def test_a_killed_process_explains_that_the_run_stands_still(tracker, finding):
     assert tracker.open_of("run42")[0].trouble == "rank_crash"
 
 
+@pytest.mark.parametrize(
+    ("category", "is_explained"), [("preempted", True), ("node_lost", True), ("gpu_oom", False), ("rank_crash", False)]
+)
+def test_a_node_that_is_gone_explains_its_silent_watcher(tracker, finding, category, is_explained):
+    """A crash does not: whether anybody looks at the next attempt must be told."""
+    tracker.receive("e0", finding("end", details={"category": category}), START)
+
+    tracker.receive("e1", finding("watcher_silent", rank=None, details={}), START + 90)
+
+    assert [one.trouble for one in tracker.open_of("run42")] == [
+        category,
+        *([] if is_explained else ["watcher_silent"]),
+    ]
+
+
 def test_a_cause_that_comes_late_takes_over_the_thread(tracker, finding):
     """Timeouts opened the thread; the out-of-memory behind them heads it, with one reply."""
     opened = only(tracker.receive("e1", finding("t", rank=5, details={"category": "collective_hang"}), START))

@@ -66,6 +66,18 @@ def test_the_root_answers_the_first_questions():
         assert said in words(message)
 
 
+@pytest.mark.parametrize(("kind", "is_asked"), [("watcher_silent", False), ("stalled", True), ("run_down", True)])
+def test_nobody_is_asked_for_a_snapshot_that_nobody_can_take(kind, is_asked):
+    """Who would save the evidence is who is not heard."""
+    found = Finding(kind, Severity.WARNING, Origin("run42"), "no watcher of the run can be heard", seen_at=NOW)
+    tracker = Tracker()
+    tracker.receive("e1", found, NOW)
+    tracker.tick(NOW + 60)
+    (incident,) = tracker.open_of("run42")
+
+    assert ("Press Snapshot" in words(root(incident))) is is_asked
+
+
 def test_the_title_says_the_time_once():
     """As the logs and all people have it: a date sign would say it again to everybody whose clock is UTC."""
     title = headline(opened(NAN))
