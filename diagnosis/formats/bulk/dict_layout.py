@@ -6,7 +6,7 @@ are sorted by how they are printed: these are few.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -159,6 +159,13 @@ class DictLayout:
             if column.name is not None:
                 told[column.name] = values
         return rows[good], told
+
+
+def is_known(layouts: Iterable[object], raw: bytes, shape: Shape) -> bool:
+    """True for a dict whose kind has its layout: a number in it is none that can be read exactly, and that is all."""
+    return any(
+        isinstance(one, DictLayout) and one.shape is shape and raw.startswith(one.literals[0]) for one in layouts
+    )
 
 
 def _stands(lines: Lines, places: Rows, literal: bytes) -> NDArray[np.bool_]:

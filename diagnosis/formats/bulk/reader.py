@@ -14,7 +14,7 @@ from diagnosis.formats.again import Again
 from diagnosis.formats.bulk.block import StepBlock
 from diagnosis.formats.bulk.chunk import CR, UNKNOWN, Chunk, Rows
 from diagnosis.formats.bulk.decimal import Floats
-from diagnosis.formats.bulk.dict_layout import DictLayout
+from diagnosis.formats.bulk.dict_layout import DictLayout, is_known
 from diagnosis.formats.bulk.dicts import DictRows, block_of
 from diagnosis.formats.bulk.layout import Group, Layout
 from diagnosis.formats.bulk.learning import layout_of
@@ -194,6 +194,8 @@ class BulkReader(LogReader):
             return
         line = self._line
         shape = next((shape for shape in self._shapes.known if shape.places(line.text) is not None), None)
+        if shape is not None and is_known(self._layouts, raw, shape):
+            return
         has_step = shape is not None and (shape.found.kind != "implied" or "step" in (*shape.names, *shape.constants))
         layout = layout_of(raw, line, shape, has_step=has_step) if shape is not None else None
         self._left -= 1

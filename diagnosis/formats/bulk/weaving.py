@@ -17,7 +17,7 @@ from diagnosis.formats.bulk.bar_layout import BAR_NAMES, BLANK, bar_layout, blan
 from diagnosis.formats.bulk.block import StepBlock, Whole
 from diagnosis.formats.bulk.chunk import UNKNOWN, Chunk, Rows
 from diagnosis.formats.bulk.decimal import Floats
-from diagnosis.formats.bulk.dict_layout import DictLayout
+from diagnosis.formats.bulk.dict_layout import DictLayout, is_known
 from diagnosis.formats.bulk.layout import Layout
 from diagnosis.formats.bulk.learning import layout_of
 from diagnosis.formats.bulk.moving import move
@@ -156,6 +156,8 @@ class Weaver:
         line = Line(raw.decode("utf-8", "replace"), 0, 0, b"", self._origin)
         shape = next((shape for shape in self._shapes.known if shape.read(line.text) is not None), None)
         if shape is None or shape.name != DICT.name or shape.found.kind != "implied":
+            return None
+        if is_known(self._layouts, raw, shape):
             return None
         return layout_of(raw, line, shape, has_step=False)
 
