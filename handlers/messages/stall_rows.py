@@ -76,6 +76,8 @@ def _rows(picture: Picture, now: float) -> list[Row]:
 
 
 def _look(rank: RankProgress, node: NodeView | None) -> _Seen:
+    if node is not None and node.is_silent:
+        return _Seen(rank, None, None)  # what it said last of GPUs and processes is no look at them
     process = _process(node, rank)
     return _Seen(rank, _gpu(node, rank, process), process)
 

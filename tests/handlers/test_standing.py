@@ -149,6 +149,14 @@ def test_silent_nodes_are_named_first():
     assert blocks[1]["text"]["text"].startswith("Not heard, and so not looked at: n2 (4 min)")
 
 
+def test_what_a_silent_node_said_last_is_no_look_at_its_processes():
+    """Its ranks stand in the table with their steps; that a process sleeps is not known any more."""
+    seen, unseen = (telling_rows(picture([rank(0, quiet=700)], [node(silent=silent)]), NOW) for silent in (False, True))
+
+    assert [row[5] for row in seen] == ["running"]
+    assert [row[2:] for row in unseen] == [("100", "12 min ago", "–", "–")]
+
+
 def big(ranks=1000, odd=()):
     """A run of many ranks, eight a node, whose GPUs all draw a little more or less."""
     nodes = [
