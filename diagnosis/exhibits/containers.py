@@ -18,6 +18,8 @@ _LINE = re.compile(
     r"^(?P<indent> {0,200})(?P<dash>(?:- )?)\"?(?P<key>[\w./-][\w ./-]{0,80})\"?:(?: {1,40}(?P<value>.*))?$"
 )
 _BRACE = re.compile(r"^(?P<indent> {0,200})(?:- )?\{$")
+_TABLE = re.compile(r"^NAME {1,80}READY {1,20}STATUS {1,20}RESTARTS ")
+_ECS_MEMORY = "OutOfMemoryError: Container killed"
 _RUNS = frozenset({"Running", "Succeeded", "Pending"})
 
 
@@ -74,11 +76,15 @@ class _Reader:
         self._at = (0, "")
         """The line that is read, with its number."""
         self._path: list[tuple[int, str]] = []
+        self._columns = ""
+        """The head of the table whose rows these are."""
         self._listed: str | None = None
         """The container of the specification whose lines these are."""
 
     def read(self, number: int, text: str) -> None:
         self._at = (number, text)
+        if self._read_row(text):
+            return
         brace = _BRACE.match(text)
         if brace is not None:
             self._pop(len(brace["indent"]))
@@ -96,6 +102,25 @@ class _Reader:
         self._path.append((indent, found["key"]))
         self._take(keys, found["key"], value)
 
+    def _read_row(self, text: str) -> bool:
+        """A line of `kubectl get pods`; its columns stand below their heads."""
+        if _TABLE.match(text) is not None:
+            self._columns = text
+            return True
+        if not self._columns or text[:1] in {"", " "}:
+            self._columns = ""
+            return False
+        if self._cell(text, "STATUS") != "OOMKilled":
+            return True
+        self.pods.append(_Pod(self._cell(text, "NAME"), self._cell(text, "NODE"), containers=[_Container()]))
+        self._note(self.pods[-1].containers[0], False, "reason", "OOMKilled")
+        return True
+
+    def _cell(self, text: str, head: str) -> str | None:
+        place = self._columns.find(f" {head} ") + 1 if not self._columns.startswith(head) else 0
+        cell = text[place:].split("  ", 1)[0].strip() if place or self._columns.startswith(head) else ""
+        return cell or None
+
     def _pop(self, indent: int) -> None:
         while self._path and self._path[-1][0] >= indent:
             self._path.pop()
@@ -112,6 +137,10 @@ class _Reader:
     def _take(self, keys: list[str], key: str, value: str) -> None:
         place = (keys[-1] if keys else "", key)
         if "template" in keys:
+            return
+        if key == "reason" and value.startswith(_ECS_MEMORY):
+            self._pod().containers.append(_Container(self._listed))
+            self._note(self._pod().containers[-1], False, "reason", "OOMKilled")
             return
         if place == ("metadata", "name") or (not keys and key == "Name"):
             self.pods.append(_Pod(value.lstrip("/")))

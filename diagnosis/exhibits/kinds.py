@@ -41,6 +41,7 @@ _CGROUP = re.compile(
 _SCHEDULER = re.compile(
     r"^\s{0,4}JobID[ |]{1,40}\S|^\s{0,20}JOBID\s{1,20}PARTITION|^\s{0,4}JobId=\d{1,12} (?:JobName|ArrayJobId)=|"
     r"^Name:\s{2,20}\S{1,200}\nNamespace:|^apiVersion: v1\n(?:items:|kind: (?:Pod|List)\b)|"
+    r"^NAME {1,80}READY {1,20}STATUS {1,20}RESTARTS |"
     r"^\s{0,4}LAST SEEN\s{1,12}TYPE\s{1,12}REASON|^\s{0,4}Type\s{1,12}Reason\s{1,12}Age\s",
     re.MULTILINE,
 )
@@ -162,7 +163,7 @@ def _json_kind(text: str) -> str | None:
         return None  # one JSON object per line: a log
     if ('"wchan"' in text or '"cpu_times"' in text) and ('"status"' in text or '"state"' in text):
         return "process_state"
-    if '"OOMKilled"' in text or ('"apiVersion"' in text and '"kind"' in text):
+    if '"OOMKilled"' in text or '"stoppedReason"' in text or ('"apiVersion"' in text and '"kind"' in text):
         return "scheduler"
     if '"sha256"' in text or '"manifest"' in text:
         return "manifest"

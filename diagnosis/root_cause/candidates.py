@@ -17,6 +17,14 @@ _LONG = 400
 """Lines of the longest traceback that Ray prints."""
 _ENDS_A_RANK = frozenset({"remote_data_error"})
 _OTHER_RANK = re.compile(r"(?i)\b(?:from|on|by) rank[ =:#]{0,2}(\d{1,6})\b")
+OF_OTHERS = frozenset(
+    {
+        "collective_fingerprints_differ", "desync_lagging_ranks", "desync_unfinished", "nccl_mismatch",
+        "barrier_missed", "horovod_missing", "megascale_bad_chip", "megascale_network", "megascale_input_stall",
+        "megascale_programs_differ", "tpu_session_error", "deepep_timeout",
+    }
+)  # fmt: skip
+"""Rows whose printer speaks of others: neither its rank nor the node of its log is meant."""
 _PIDS_OF_RANKS = frozenset({"segfault"})
 """Rows whose pid is a rank's own process."""
 
@@ -86,7 +94,10 @@ def _ended_its_rank(sighting: Sighting) -> bool:
 def candidate(sighting: Sighting, file: CaseFile, log: LogFacts, cluster: Cluster) -> Candidate:
     """A sighting with whatever can be known of its rank and node."""
     rank = _rank_of(sighting, file, log, cluster)
-    node = _node_in(sighting) or _node_of_worker(sighting, rank, log) or _node_of(sighting, rank, file, cluster)
+    if _told_rank(sighting) is None:
+        node = _node_in(sighting) or _node_of_worker(sighting, rank, log) or _node_of(sighting, rank, file, cluster)
+    else:
+        node = cluster.node_of(rank)
     if rank is None and file.path in cluster.task_files and sighting.symptom.origin.rank is not None:
         node = cluster.node_of_task(sighting.symptom.origin.rank) or node
     return Candidate(
@@ -180,6 +191,11 @@ def _rank_of_worker(sighting: Sighting, log: LogFacts, cluster: Cluster) -> int 
     pid, node = int(task.symptom.fields["pid"]), task.symptom.fields.get("node")
     by_node = cluster.by_pid(pid, node) if node is not None else None
     return by_node if by_node is not None else cluster.by_pid(pid)
+
+
+def is_of_others(found: Candidate) -> bool:
+    """Whether it tells of somebody else than who printed it: in so many words, or by the name of a peer."""
+    return found.name in OF_OTHERS or "peer" in found.sighting.symptom.fields
 
 
 def ray_task_of(sighting: Sighting, log: LogFacts) -> Sighting | None:

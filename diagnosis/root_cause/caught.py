@@ -18,6 +18,8 @@ _AFTER = re.compile(
     r"\bcontinu(?:e[sd]?|ing)\b|\bis not (?:there|available|installed)\b"
 )
 """What it says behind one that it met with something else."""
+_LOGGED = re.compile(r"^(?:\[rank\d{1,7}\]:)?[VIDW]\d{4} \d\d:\d\d:\d\d\.\d{1,9} ")
+"""A line that PyTorch's own loggers print at a level below an error."""
 _AT_IMPORT = frozenset({"ImportError", "ModuleNotFoundError"})
 
 
@@ -27,7 +29,11 @@ def was_caught(sighting: Sighting, file: CaseFile, log: LogFacts) -> bool:
     Steps alone prove nothing: what a full buffer held back is printed when the process ends.
     """
     raised, line = sighting.raised, sighting.symptom.evidence.line
-    if raised is None or line is None or not went_on(sighting, log):
+    if raised is None or line is None:
+        return False
+    if _LOGGED.match(raised.opened.evidence.text) is not None:
+        return True
+    if not went_on(sighting, log):
         return False
     kind = (sighting.symptom.fields.get("type") or "").rsplit(".", 1)[-1]
     if kind in _AT_IMPORT and not sighting.steps_before:

@@ -82,7 +82,7 @@ class Cluster:
         """The node of a rank, or of the file where a line stands."""
         if rank is not None and rank in self.members and self._real(self.members[rank].node):
             return self._real(self.members[rank].node)
-        return self.node_of_file(file) or (self._only if rank is not None else None)
+        return self.node_of_file(file) or (self._only if rank in self.members else None)
 
     def node_of_file(self, file: CaseFile | None) -> str | None:
         """The node whose file it is: by what its lines say, or else by its name."""

@@ -6,7 +6,7 @@ from diagnosis.case import Case, CaseFile
 from diagnosis.observations import Category, Evidence, Role
 from diagnosis.root_cause import exits, killed, network, numbers, stops
 from diagnosis.root_cause import hang as hanging
-from diagnosis.root_cause.candidates import Cause
+from diagnosis.root_cause.candidates import Cause, is_of_others
 from diagnosis.root_cause.caught import went_on
 from diagnosis.root_cause.cluster import Cluster, is_same_node
 from diagnosis.root_cause.errors import causes
@@ -21,17 +21,6 @@ AFTER_WAIT = 60.0
 _EXPLAINED_BY_HARDWARE = frozenset(
     {Category.NETWORK_FAULT, Category.COLLECTIVE_HANG, Category.NAN_INF, Category.NODE_LOST}
 )
-_POINTS_ELSEWHERE = frozenset(
-    {
-        "collective_fingerprints_differ",
-        "desync_lagging_ranks",
-        "desync_unfinished",
-        "nccl_mismatch",
-        "barrier_missed",
-        "horovod_missing",
-    }
-)
-"""Rows whose printer speaks of others."""
 _CUDA_ROWS = (
     "cublas_failed", "device_assert", "cuda_illegal_access", "cuda_launch_error", "cuda_aftermath", "segfault",
     "elastic_worker_failed", "fatal_signal", "cuda_no_device", "cuda_ecc", "cuda_nvlink", "gpu_vanished",
@@ -45,7 +34,7 @@ def decide(case: Case, cluster: Cluster, timeline: Timeline, hang: Hang) -> Lead
     numeric = numbers.nonfinite_lead(case)
     if cause is not None:
         lead = lead_of(cause, case, cluster, timeline)
-        if cause.first.name in _POINTS_ELSEWHERE:
+        if is_of_others(cause.first):
             _name_by_hints(lead, hang)
         before = timeline.step_before(cause.first.sighting, cause.first.log)
         return _with_wear(_with_numbers(lead, numeric, before), case, cluster)
@@ -107,7 +96,7 @@ def _shows_no_wait(waiting: Lead, hang: Hang) -> bool:
 
 def _name_by_hints(lead: Lead, hang: Hang) -> None:
     """Who the line speaks of, not who printed it."""
-    lead.rank, lead.suspects, lead.confidence = None, (), MEDIUM
+    lead.rank, lead.local_rank, lead.suspects, lead.confidence = None, None, (), MEDIUM
     lead.because = [sentence for sentence in lead.because if "nothing tells which was first" not in sentence]
     chosen, agreeing, against = hanging.choose(hang.hints)
     if chosen is not None and chosen.weight >= 5 and not against:

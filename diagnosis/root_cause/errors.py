@@ -10,7 +10,7 @@ from diagnosis.case import Case
 from diagnosis.observations import Category, Role
 from diagnosis.root_cause.candidates import Candidate, Cause, candidates
 from diagnosis.root_cause.cluster import Cluster
-from diagnosis.root_cause.passed import is_noise
+from diagnosis.root_cause.passed import failed_alone, is_noise
 from diagnosis.root_cause.timeline import Timeline
 
 SAME_MOMENT = 2.0
@@ -19,7 +19,8 @@ SAME_MOMENT = 2.0
 
 def causes(case: Case, cluster: Cluster, timeline: Timeline, role: Role = Role.ROOT) -> list[Cause]:
     """Everything of this role that may have started it, the most likely first."""
-    found = [item for item in candidates(case, cluster, (role,)) if not is_noise(item, timeline)]
+    failed = failed_alone(case)
+    found = [item for item in candidates(case, cluster, (role,)) if not is_noise(item, timeline, failed)]
     groups: dict[tuple[str, str], Cause] = {}
     for item in sorted(found, key=_place):
         key = (str(item.category), _words(item))

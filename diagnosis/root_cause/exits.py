@@ -19,8 +19,12 @@ from diagnosis.signatures.exit_codes import meaning_of
 
 LAUNCHERS = ("elastic_worker_failed", "launcher_exit", "supervisor_child_failed", "srun_task_exited", "mpi_abort",
              "composer_rank_exit", "script_exit", "batch_exit", "launcher_rank_ended", "hydra_end",
-             "kubernetes_exit")  # fmt: skip
-_NAMING = frozenset({"elastic_worker_failed", "mpi_abort", "composer_rank_exit", "launcher_rank_ended", "hydra_end"})
+             "kubernetes_exit", "mpi_exit_code")  # fmt: skip
+_BELOW_ITS_NAME = {"hydra_end": "hydra_place", "mpi_exit_code": "mpi_first_process"}
+"""Rows that tell how a process ended, and those that name it on the line above."""
+_NAMING = frozenset(
+    {"elastic_worker_failed", "mpi_abort", "composer_rank_exit", "launcher_rank_ended", *_BELOW_ITS_NAME}
+)
 """Rows that tell which rank ended."""
 _OF_THE_JOB = frozenset({"script_exit", "batch_exit"})
 """Rows that tell how the whole ended: torchrun's summary says more."""
@@ -152,7 +156,7 @@ def _of_row(item: Sighting, file: CaseFile, log: LogFacts, cluster: Cluster) -> 
     name = item.symptom.signature
     if name == "mpi_abort" and fields.get("rank", fields.get("rank2", "")).isdecimal():
         rank = int(fields.get("rank", fields.get("rank2", "0")))
-    if name == "hydra_end":
+    if name in _BELOW_ITS_NAME:
         rank, node = _place_above(item, log) or (rank, node)
     roots = _roots(log)
     if name == "elastic_worker_failed" and len(roots) == 1 and roots[0].rank is not None:
@@ -162,13 +166,13 @@ def _of_row(item: Sighting, file: CaseFile, log: LogFacts, cluster: Cluster) -> 
     return End(file, log, name, item.symptom.evidence, _code(item), item.time, item.order, rank, node, item)
 
 
-def _place_above(item: Sighting, log: LogFacts) -> tuple[int | None, str] | None:
-    """Hydra prints rank, pid and host on the line above the code or the signal."""
+def _place_above(item: Sighting, log: LogFacts) -> tuple[int | None, str | None] | None:
+    """Hydra prints rank, pid and host on the line above the code or the signal, Open MPI the rank alone."""
     line = item.symptom.evidence.line or 0
-    for place in log.all_of("hydra_place"):
+    for place in log.all_of(_BELOW_ITS_NAME[item.symptom.signature]):
         if line - (place.symptom.evidence.line or 0) == 1:
             fields = place.symptom.fields
-            return (int(fields["rank"]) if "rank" in fields else None), fields["node"]
+            return (int(fields["rank"]) if "rank" in fields else None), fields.get("node")
     return None
 
 

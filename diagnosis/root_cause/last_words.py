@@ -13,7 +13,7 @@ _TROUBLE = re.compile(
     r"\b(?:FATAL|CRITICAL|ERROR|[Ff]atal|[Ee]rror:|[Ff]ailed|[Ff]ailure|[Aa]bort(?:ed|ing)?|[Ee]xception|[Pp]anic|"
     r"[Cc]rash(?:ed)?|[Tt]erminated|[Kk]illed|[Cc]annot|[Uu]nable to)\b"
 )
-_ORDINARY = re.compile(r"(?i)\b(?:step|iter(?:ation)?|epoch|warning|warn|info|retry(?:ing)?|0 failed)\b|%\|")
+_ORDINARY = re.compile(r"(?i)\b(?:step|iter(?:ation)?|epoch|warning|warn|info|debug|retry(?:ing)?|0 failed)\b|%\|")
 """Words of a training's own lines, and of those that are no trouble."""
 
 

@@ -2,6 +2,7 @@
 
 import re
 
+from diagnosis.case import Case
 from diagnosis.observations import Category, Phase, Role
 from diagnosis.root_cause.candidates import Candidate
 from diagnosis.root_cause.caught import was_caught
@@ -30,10 +31,21 @@ _HARD = frozenset({Category.GPU_HARDWARE, Category.DISK_FULL, Category.CHECKPOIN
                    Category.HOST_OOM, Category.STORAGE_STALL, Category.NODE_LOST})  # fmt: skip
 
 
-def is_noise(found: Candidate, timeline: Timeline) -> bool:
-    """Whether it started nothing."""
+def failed_alone(case: Case) -> frozenset[int | None]:
+    """Ranks that a launcher saw end with an error of their own; None stands for any of them."""
+    told = {
+        entry.rank
+        for _, log in case.read_by_line()
+        for entry in log.elastic
+        if entry.attempt == log.attempt and entry.exit_code == 1
+    }
+    return frozenset({*told, None}) if told else frozenset()
+
+
+def is_noise(found: Candidate, timeline: Timeline, failed: frozenset[int | None]) -> bool:
+    """Whether it started nothing; `failed`: ranks that a launcher saw end with an error of their own."""
     sighting = found.sighting
-    if _is_survived(found, timeline):
+    if _is_survived(found, timeline, failed):
         return True
     if sighting.attempt < found.log.attempt and found.log.last_told is not None:
         return True  # a later attempt of the same log went on
@@ -57,12 +69,14 @@ def is_noise(found: Candidate, timeline: Timeline) -> bool:
     return timeline.is_finished() and found.category not in _HARD
 
 
-def _is_survived(found: Candidate, timeline: Timeline) -> bool:
+def _is_survived(found: Candidate, timeline: Timeline, failed: frozenset[int | None]) -> bool:
     """The run went on after it."""
     sighting = found.sighting
     if sighting.steps_after >= SURVIVED_STEPS and found.file.kind != "kernel_log":
         return True
-    if sighting.steps_after and (_is_only_mentioned(found) or was_caught(sighting, found.file, found.log)):
+    if sighting.steps_after and _is_only_mentioned(found):
+        return True
+    if sighting.steps_after and found.rank not in failed and was_caught(sighting, found.file, found.log):
         return True
     # Whoever could not be started then has started.
     return found.category is Category.INIT_TIMEOUT and found.file.kind == "scheduler" and timeline.has_steps

@@ -3,7 +3,7 @@
 from diagnosis.case import Case
 from diagnosis.observations import Category
 from diagnosis.root_cause import killed, stops
-from diagnosis.root_cause.candidates import Candidate, Cause, speaks_of_another
+from diagnosis.root_cause.candidates import Candidate, Cause, is_of_others, speaks_of_another
 from diagnosis.root_cause.cluster import Cluster
 from diagnosis.root_cause.errors import SAME_MOMENT
 from diagnosis.root_cause.lead import HIGH, LOW, MEDIUM, Lead, few, said, short
@@ -11,6 +11,8 @@ from diagnosis.root_cause.timeline import Timeline
 from diagnosis.signatures import ROWS
 from diagnosis.signatures.xid import xid_of
 
+_TOLD_BY_ONE = frozenset({"coordination_barrier", "coordination_unhealthy", "coordination_task_lost"})
+"""Rows that one process prints of the tasks it watches over."""
 _NO_RANK = frozenset({Category.PREEMPTED, Category.INIT_TIMEOUT, Category.LOSS_SPIKE, Category.SLOWDOWN})
 """Categories that are nobody's fault, whoever printed them."""
 
@@ -25,8 +27,9 @@ def lead_of(cause: Cause, case: Case, cluster: Cluster, timeline: Timeline) -> L
     )
     lead.because.append(said(symptom.evidence, short(_sentence(first))))
     lead.step = _step(cause, timeline)
-    lead.node = first.node
-    _name_rank(lead, cause, cluster)
+    lead.node = _node(cause)
+    if not is_of_others(first):
+        _name_rank(lead, cause, cluster)
     if first.name == "loader_exception":
         _open_worker(lead, first)
     if cause.category is Category.HOST_OOM:
@@ -60,6 +63,23 @@ def _open_worker(lead: Lead, first: Candidate) -> None:
         if inner.category not in {Category.RANK_CRASH, Category.NONE}:
             lead.category, lead.signature = inner.category, inner.signature
         return
+
+
+def _node(cause: Cause) -> str | None:
+    """Where it happened: not where somebody waited for it, or only told of it."""
+    first = cause.first
+    named = first.sighting.symptom.fields.get("node")
+    if "peer" in first.sighting.symptom.fields:
+        told = {
+            (item.sighting.symptom.fields.get("peer"), item.file.path, item.rank)
+            for item in cause.candidates
+            if item.node
+        }
+        peers = {peer for peer, _, _ in told}
+        return peers.pop() if len(peers) == 1 and len(told) > 1 else None
+    if is_of_others(first) or first.name in _TOLD_BY_ONE or cause.category is Category.INIT_TIMEOUT:
+        return named
+    return first.node
 
 
 def _step(cause: Cause, timeline: Timeline) -> int | None:
@@ -106,7 +126,9 @@ def _name_rank(lead: Lead, cause: Cause, cluster: Cluster) -> None:
             )
     if lead.rank is not None:
         lead.suspects = (lead.rank,)
-        lead.node = cluster.node_of(lead.rank, cause.first.file) or lead.node
+        is_told = cause.first.sighting.symptom.origin.rank not in {None, lead.rank}
+        own = None if is_told or cause.first.name in _TOLD_BY_ONE else cause.first.file
+        lead.node = cluster.node_of(lead.rank, own) or lead.node
         lead.local_rank = cluster.local_rank_of(lead.rank)
 
 

@@ -197,9 +197,9 @@ TABLE = (
         Role.CASCADE,
         Category.COLLECTIVE_HANG,
         Tier.NETWORK,
-        needle=("HCCL function error", "OPS function error: Hccl"),
+        needle=("HCCL function error", "OPS function error: Hccl", "HCCL error in: "),
         pattern=r"(?:HCCL function error: |OPS function error: (?=Hccl))(?P<op>\w{1,60}), "
-        r"error code is (?P<code>\d{1,5})",
+        r"error code is (?P<code>\d{1,5})|Error: (?:\[ERROR\] )?HCCL error in: ",
         advice="Read the EI line below it, and the other ranks: the call failed because somebody did not answer.",
         source="vllm-project/vllm-ascend#486, vllm-project/speculators#1115",
         example="RuntimeError: InnerRunOpApi:torch_npu/csrc/framework/OpParamMaker.cpp:281 OPS function error: "
@@ -212,11 +212,12 @@ TABLE = (
         Role.CASCADE,
         Category.NETWORK_FAULT,
         Tier.NETWORK,
-        needle=("ROCE CQE error", "RoCE CQE error"),
-        pattern=r"R[Oo]CE CQE error occurred(?:[^\n]{0,40}?Local information: server (?P<host>[\w.:-]{1,80}?), "
+        needle=("ROCE CQE error", "RoCE CQE error", "Transport init error. Reason: "),
+        pattern=r"Transport init error\. Reason: |"
+        r"R[Oo]CE CQE error occurred(?:[^\n]{0,40}?Local information: server (?P<host>[\w.:-]{1,80}?), "
         r"device id \d{1,4})?(?:[^\n]{0,40}?Remote information: server (?P<peer>[\w.:-]{1,80}?), device id)?",
         advice="Look whether the remote process ended first; else check the link with hccn_tool on both servers.",
-        source="Ascend HCCL error codes, EI0013",
+        source="Ascend HCCL error codes, EI0013; vllm-project/vllm-ascend#3162",
         example="EI0013: [PID: 3312] 2026-03-14-09:02:00.649.300 An ROCE CQE error occurred. Local information: server "
         "10.0.0.1, device id 1. Remote information: server 10.0.0.2, device id 2. Possible cause: 1. The network "
         "between two devices is abnormal.",
@@ -273,6 +274,19 @@ TABLE = (
         advice="Start again on another machine: this one's accelerator memory is at fault.",
         source="libtpu",
         example="INTERNAL: Core halted unexpectedly: INTERNAL: uncorrectable HBM ECC error on TPU_3_CORE_0",
+    ),
+    row(
+        "S123i",
+        "xpu_device_lost",
+        Role.ROOT,
+        Category.GPU_HARDWARE,
+        Tier.HARDWARE,
+        needle="ERROR_DEVICE_LOST",
+        pattern=r"\b(?:ZE_RESULT|UR_RESULT|PI)_ERROR_DEVICE_LOST\b",
+        advice="Read the kernel log for the device's reset; drain the node where it happens again.",
+        source="oneapi-src/oneCCL, Level Zero",
+        example="oneCCL: ze_call.cpp:44 do_call: EXCEPTION: ze error at zeCommandQueueExecuteCommandLists, code: "
+        "ZE_RESULT_ERROR_DEVICE_LOST",
     ),
     row(
         "S120",

@@ -5,6 +5,18 @@ from diagnosis.signatures.row import Tier, row
 
 TABLE = (
     row(
+        "S125",
+        "deepep_timeout",
+        Role.ROOT,
+        Category.COLLECTIVE_HANG,
+        Tier.EXCEPTION,
+        needle=("DeepEP timeout", "DeepEP error: timeout", "DeepEP error: CPU recv timeout"),
+        pattern=r"DeepEP timeout (?:for|check failed)|DeepEP error: (?:CPU recv )?timeout",
+        advice="Look for the rank that did not send: who prints this waited, and its CUDA errors follow from it.",
+        source="deepseek-ai/DeepEP csrc/kernels",
+        example="DeepEP timeout for dispatch RDMA receiver, channel: 3, RDMA: 1, nvl: 0, src RDMA: 0, src nvl: 0",
+    ),
+    row(
         "S012a",
         "collective_fingerprints_differ",
         Role.ROOT,

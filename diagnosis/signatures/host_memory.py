@@ -42,7 +42,8 @@ TABLE = (
         Category.HOST_OOM,
         Tier.HARDWARE,
         needle=("Out of memory: Kill", "out of memory: Kill", "out of memory+swap: Kill"),
-        pattern=r"(?P<scope>Out of memory|Memory cgroup out of memory)(?:\+swap)?: Kill(?:ed)? process "
+        pattern=r"(?:\bnode/(?P<node>[\w.-]{1,80})\s{1,20})?(?P<scope>Out of memory|Memory cgroup out of "
+        r"memory)(?:\+swap)?: Kill(?:ed)? process "
         r"(?P<pid>\d{1,10}),? ?\(?(?P<name>[^),\n]{0,64})\)?(?:[^\n]{0,200}?anon-rss:(?P<rss_kb>\d{1,15})kB)?",
         advice="Raise the memory limit, or take fewer loader workers and less offload.",
         source="leptonai/gpud memory matcher, NVIDIA restart-agent registry",
@@ -109,12 +110,15 @@ TABLE = (
             "exceeded memory limit",
             "exceeded MEM usage",
             "exceeded job memory",
+            "Exceeded job memory",
+            "Exceeded step memory",
             "Job has gone over memory limit",
             "exceeded request_memory",
             "ran out-of-memory",
         ),
         pattern=r"\bTERM_MEMLIMIT\b|job killed: (?:p?v?mem|rss) (?P<used>\w{1,30}) exceeded limit (?P<limit>\w{1,30})|"
-        r"(?:Job|Step) \S{1,30} exceeded (?:job )?memory limit|exceeded MEM usage hard limit|"
+        r"(?:Job|Step) \S{1,30} exceeded (?:job )?memory limit|Exceeded (?:job|step) memory limit|"
+        r"exceeded MEM usage hard limit|"
         r"Job has gone over memory limit of|memory usage exceeded request_memory|ran out-of-memory and exited with",
         advice="Ask for more memory, or take fewer loader workers and less offload.",
         source="cBio/cbio-cluster#251, PBS Professional, IBM Spectrum LSF, Slurm jobacct_gather, HTCondor, Vertex AI",

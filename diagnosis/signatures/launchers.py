@@ -23,10 +23,11 @@ TABLE = (
         Role.CASCADE,
         Category.RANK_CRASH,
         Tier.LAUNCHER,
-        needle="CalledProcessError",
+        needle=("CalledProcessError", "ExecuteUserScriptError"),
         pattern=r"(?<!: )CalledProcessError: Command [^\n]{0,2000}?"
         r"(?:returned non-zero exit status (?P<exit_code>\d{1,5})|"
-        r"died with <Signals\.(?P<signal>SIG\w{1,8}))|(?<!: )CalledProcessError",
+        r"died with <Signals\.(?P<signal>SIG\w{1,8}))|(?<!: )CalledProcessError|"
+        r"AlgorithmError: ExecuteUserScriptError|ExecuteUserScriptError:",
         advice="Read the output of the command inside: this is only its wrapper.",
         source="pytorch/pytorch#61839",
         example="subprocess.CalledProcessError: Command '['/usr/bin/python', 'train.py']' returned non-zero exit "
@@ -109,6 +110,29 @@ TABLE = (
         example="  Remote daemon: [[11377,0],1] on node i39030a4a38d4a3abcb-mpijob-0-worker-0",
     ),
     row(
+        "S111o",
+        "mpi_first_process",
+        Role.CONTEXT,
+        Category.RANK_CRASH,
+        Tier.LAUNCHER,
+        needle="Process name: [",
+        pattern=r"^\s{0,8}Process name: \[(?:prterun-[^\]\n]{1,120}@\d{1,6}|\[\d{1,10},\d{1,6}\]),(?P<rank>\d{1,7})\]",
+        source="Open MPI orterun, PRRTE",
+        example="   Process name: [prterun-gpu03-2311@1,5]",
+    ),
+    row(
+        "S111p",
+        "mpi_exit_code",
+        Role.CONTEXT,
+        Category.RANK_CRASH,
+        Tier.LAUNCHER,
+        needle="Exit code: ",
+        pattern=r"^\s{1,8}Exit code:\s{1,8}(?P<exit_code>\d{1,5})\s{0,4}$",
+        advice="Read the output of the rank that MPI names: it ended first.",
+        source="Open MPI orterun, PRRTE",
+        example="   Exit code:    1",
+    ),
+    row(
         "S111n",
         "ssh_lost",
         Role.ROOT,
@@ -154,11 +178,11 @@ TABLE = (
         Role.CONTEXT,
         Category.RANK_CRASH,
         Tier.LAUNCHER,
-        needle=("^Exited with exit code ", "^Exited with signal termination"),
-        pattern=r"^Exited with (?:exit code (?P<exit_code>\d{1,5})|signal termination: ?(?P<signal>[\w ]{1,40}))"
-        r"\.\s{0,4}$",
+        needle=("^Exited with exit code ", "^Exited with signal termination", "exited with code "),
+        pattern=r"^(?:[\w.-]{1,80} exited with code |Exited with exit code )(?P<exit_code>\d{1,5})\.?\s{0,4}$|"
+        r"^Exited with signal termination: ?(?P<signal>[\w ]{1,40})\.\s{0,4}$",
         advice="Read the standard error of the job: its scheduler only reports how it ended.",
-        source="IBM Spectrum LSF",
+        source="IBM Spectrum LSF, Docker Compose",
         example="Exited with exit code 1.",
         ruling=ruling_of_exit,
     ),

@@ -212,7 +212,7 @@ TABLE = (
             "aintenance event",
         ),
         pattern=r"Node is shutting down|[Mm]aintenance event[^\n]{0,60}(?:imminent|TERMINATE_ON_HOST_MAINTENANCE)|"
-        r"imminent node shutdown|NodeNotReady|"
+        r"imminent node shutdown|NodeNotReady(?:\s{1,20}node/(?P<node>[\w.-]{1,80}))?|"
         r"node\.kubernetes\.io/unreachable|[Ss]pot (?:instance )"
         r"?interruption|"
         r"preemptible (?:VM|instance)[^\n]{0,40}(?:notice|preempted|terminat)",
@@ -237,7 +237,8 @@ TABLE = (
         ),
         pattern=r"[Rr]eceived (?:signal )?(?:\(?15\)? ?)?SIGTERM|Bypassing SIGTERM|[Cc]aught (?:signal )?SIG(?:TERM|"
         r"USR1|HUP)|"
-        r"this job is preempted|after receiving SIGTERM|[Rr]eceived signal 15\b|[Rr]eceived SIGUSR[12]|SIGTERM "
+        r"this job is preempted|after receiving SIGTERM|[Rr]eceived signal 15\b|[Rr]eceived "
+        r"SIGUSR[12](?!\W{1,4}(?:dump|print|writ)\w{0,6})|SIGTERM "
         r"(?:received|caught)|auto-requeue signal|"
         r": line \d{1,7}:\s{1,4}\d{1,10} (?:Terminated|User defined signal [12]|Hangup)\b",
         advice="Find out who sent it: sacct or scontrol, node events, a time limit, a person, or another component.",
@@ -253,6 +254,7 @@ TABLE = (
         Tier.SIGNAL,
         needle=(
             "job is preempted",
+            "luster is preempted",
             "PREEMPTED",
             "was preempted",
             "been preempted",
@@ -260,7 +262,8 @@ TABLE = (
             "TIME LIMIT",
             "TIMEOUT",
         ),
-        pattern=r"(?:job|Job|JOB) (?:\S{1,40} )?(?:is|was|has been) preempted|\bPREEMPTED\b|DUE TO TIME LIMIT|"
+        pattern=r"(?:job|Job|JOB|[Cc]luster) (?:\S{1,40} )?(?:is|was|has been) preempted|"
+        r"\bPREEMPTED\b|DUE TO TIME LIMIT|"
         r"JobState=TIMEOUT\b|\|TIMEOUT(?:\||$)|"
         r"^\s{0,4}\d{1,12}(?:[._+]\S{1,20})?\s[^\n]{0,120}?\bTIMEOUT {1,20}\d{1,3}:\d{1,3}\b|"
         r"\b(?:task|[Nn]ode|[Ii]nstance|VM|TPU|[Pp]od|[Mm]achine|[Ww]orker)\b"

@@ -6,6 +6,12 @@ from types import MappingProxyType
 ADVICE_HOSTS: Mapping[str, str] = MappingProxyType(
     {
         # Launchers, runtimes and machines that other makers have.
+        "Read the kernel log for the device's reset; drain the node where it happens again.": (
+            "阅读内核日志中该设备的复位记录；若再次发生，隔离该节点。"
+        ),
+        "Look for the rank that did not send: who prints this waited, and its CUDA errors follow from it.": (
+            "找出没有发送的 rank：打印此行的是在等待它，其 CUDA 错误由此而来。"
+        ),
         "Drain the node and replace the memory: the kernel took the page away from the process.": (
             "隔离节点并更换内存：内核收回了该进程的内存页。"
         ),

@@ -19,6 +19,8 @@ class Story:
     also: tuple[str, ...] = field(default=())
     """Other categories that are right too."""
     rank_may_be_unnamed: bool = False
+    innocent_nodes: tuple[str, ...] = field(default=())
+    """Nodes where somebody only waited, or told of others."""
 
 
 START = datetime(2026, 3, 14, 9, 0, 0, tzinfo=UTC)

@@ -155,6 +155,7 @@ UNSEEN = (
         },
         "network_fault",
         evidence="networking issue",
+        innocent_nodes=("worker0",),
     ),
     Story(
         "Megascale: hang, cause unknown",
@@ -307,6 +308,7 @@ UNSEEN = (
         },
         "checkpoint_failure",
         rank=11,
+        innocent_nodes=("node0",),
         also=("rank_crash",),
     ),
     Story(

@@ -14,12 +14,14 @@ from tests.diagnosis.root_cause.stories_clusters import CLUSTERS
 from tests.diagnosis.root_cause.stories_containers import CONTAINERS
 from tests.diagnosis.root_cause.stories_errors import ERRORS
 from tests.diagnosis.root_cause.stories_frights import FRIGHTS
+from tests.diagnosis.root_cause.stories_launchers import LAUNCHERS
 from tests.diagnosis.root_cause.stories_machines import MACHINES
 from tests.diagnosis.root_cause.stories_more import MORE
 from tests.diagnosis.root_cause.stories_names import NAMES
 from tests.diagnosis.root_cause.stories_partial import PARTIAL
 from tests.diagnosis.root_cause.stories_places import PLACES
 from tests.diagnosis.root_cause.stories_platforms import PLATFORMS
+from tests.diagnosis.root_cause.stories_quiet import QUIET
 from tests.diagnosis.root_cause.stories_reports import REPORTS
 from tests.diagnosis.root_cause.stories_runtimes import RUNTIMES
 from tests.diagnosis.root_cause.stories_traps import TRAPS
@@ -43,6 +45,8 @@ STORIES = (
     *UNSEEN,
     *CONTAINERS,
     *FRIGHTS,
+    *LAUNCHERS,
+    *QUIET,
 )
 
 
@@ -64,6 +68,7 @@ def test_a_story_is_understood(story: Story, tmp_path: Path):
         assert said.culprit_rank == story.rank, said.because
     if story.node is not None:
         assert said.culprit_node == story.node, said.because
+    assert said.culprit_node not in story.innocent_nodes, said.because
     if story.step is not None:
         assert said.first_bad_step is not None
         assert story.step[0] <= said.first_bad_step <= story.step[1]
