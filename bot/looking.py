@@ -45,6 +45,7 @@ class Looking:
     clock: RegistryClock
     threads: Threads = field(init=False)
     _sights: OrderedDict[Place, Sight] = field(default_factory=OrderedDict)
+    _failures: OrderedDict[Place, Sight] = field(default_factory=OrderedDict)
     _locks: dict[Place, asyncio.Lock] = field(default_factory=dict)
     _ahead: float | None = None
 
@@ -61,15 +62,17 @@ class Looking:
         place, asked = (channel, thread_ts), await self.clock.estimate()
         lock = self._locks.setdefault(place, asyncio.Lock())
         async with lock:
+            failed = self._failures.get(place)
+            if failed is not None and failed.at >= asked:
+                # One by one, each of those who wait would find out for itself that nobody can read here.
+                return failed
             sight = self._sights.get(place)
-            if sight is None or not sight.answer.is_ok or sight.at < asked or sight.since > since:
+            if sight is None or sight.at < asked or sight.since > since:
                 sight = await self._read(place, since)
             if not sight.answer.is_ok:
+                _keep(self._failures, place, sight)
                 return sight
-            self._sights[place] = sight
-            self._sights.move_to_end(place)
-            while len(self._sights) > KEPT_PLACES:
-                old, _ = self._sights.popitem(last=False)
+            for old in _keep(self._sights, place, sight):
                 self._locks.pop(old, None)
         return sight
 
@@ -85,3 +88,10 @@ class Looking:
         earliest = min(since, before.since) if before is not None and since - before.since < 60 else since
         answer, found = await self.slack.posted(channel, earliest - margin, thread_ts)
         return Sight(answer, found, at, earliest)
+
+
+def _keep(kept: OrderedDict[Place, Sight], place: Place, sight: Sight) -> list[Place]:
+    """Keep the newest of each place, and return the places that were forgotten for it."""
+    kept[place] = sight
+    kept.move_to_end(place)
+    return [kept.popitem(last=False)[0] for _ in range(len(kept) - KEPT_PLACES)]

@@ -1,9 +1,11 @@
 """Whether something was posted: a channel is read once, and after that only what is new in it."""
 
+import asyncio
+
 import pytest
 
 from bot.looking import Looking
-from bot.slack import METADATA_TYPE
+from bot.slack import METADATA_TYPE, PAGE_TRIES
 from bot.workspace import faults
 from handlers.messages.blocks import Message
 
@@ -67,6 +69,20 @@ async def test_a_look_that_failed_takes_nothing_away(workspace, registry, lookin
     before = pages(workspace)
     assert len((await looking.look(workspace.channel, None, since)).found) == OLD + 1
     assert pages(workspace) == before + 1
+
+
+async def test_many_who_cannot_look_find_it_out_together(workspace, registry, looking):
+    """One reading that fails, and one more for those who came during it; and nobody believes an old failure."""
+    since = await registry.clock.estimate() - 2 * HOUR
+    before = pages(workspace)
+    workspace.faults.next("conversations.history", faults.http_error(503), 2 * PAGE_TRIES)
+
+    sights = await asyncio.gather(*(looking.look(workspace.channel, None, since) for _ in range(20)))
+
+    assert {sight.answer.is_ok for sight in sights} == {False}
+    assert pages(workspace) - before <= 2 * PAGE_TRIES
+    workspace.faults.clear()
+    assert (await looking.look(workspace.channel, None, since)).answer.is_ok
 
 
 async def test_what_shows_late_is_seen(workspace, slack, registry, looking):
