@@ -56,7 +56,7 @@ _TOO_FAST = 0.01
 _OTHER_UNIT = re.compile(r", *[\d.?]+ ?\w+/s")
 _DESCRIBED_LOSS = re.compile(
     r"(?i)^(?!.*(?:\be?val|\btest|\bdev\b|best|aux))(?:.*[\s,|;)\]])?"
-    r"(?:\w+[ _])?loss(?: ?[:=] ?| )(\d+\.\d+(?:e[-+]?\d+)?|nan|inf)(?=[\s:,|;)\]]|$)"
+    r"(?:\w+[ _])?loss(?: ?[:=] {0,8}| )(\d+\.\d+(?:e[-+]?\d+)?|nan|inf)(?=[\s:,|;)\]]|$)"
 )
 """What scripts write in front of a bar: `Epoch 1 loss: 2.31:`."""
 _DESCRIBED_BATCH = re.compile(r", step (?P<batch>\d{1,12})/\d{1,12} completed \(loss: ")

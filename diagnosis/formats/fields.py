@@ -97,6 +97,7 @@ ALIASES: dict[str, tuple[str, float]] = {
     "mini_batch": ("step_in_epoch", 1),
     "minibatch": ("step_in_epoch", 1),
     "step_in_epoch": ("step_in_epoch", 1),
+    "epoch_step": ("step_in_epoch", 1),
     # the same words in other languages (`tongues.py` has those with letters beyond ASCII)
     "pas": ("step", 1),
     "etape": ("step", 1),

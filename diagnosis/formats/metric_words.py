@@ -4,7 +4,7 @@ import re
 
 _OTHER_LANGUAGES = ("pierd", "perte", "verlust", "perd", "strata")
 _LOOKS = re.compile(
-    r"(?<![a-zA-Z])(?:[lL]oss|LOSS|[pP]erplexity|ppl|grad_norm|grad norm)['\"]?\]?\s{0,3}[:=|]?\s{0,3}\[?['\"]?"
+    r"(?<![a-zA-Z])(?:[lL]oss|LOSS|[pP]erplexity|ppl|grad_norm|grad norm)['\"]?\]?\s{0,3}(?:[:=|]|is)?\s{0,3}\[?['\"]?"
     r"[-+]?(?:\d|\.\d|nan\b|NaN\b|inf\b)"
 )
 _YOLO_ROW = re.compile(r"\s*\d{1,6}/\d{1,6}\s+[\d.]+[gGmM]b?\s+\d")

@@ -27,7 +27,7 @@ _HARMLESS = frozenset(
     ("train", "training", "info", "debug", "warning", "notice", "success", "the", "current", "at", "with", "batch")
 )
 _MISLEADING = re.compile(
-    r"(?i)^(?:best|min|max|e?val\w*|valid\w*|test\w*|dev|prev\w*|old|target|aux\w*|kl|reg\w*|moe|balanc\w*|critic|value|entropy"
+    r"(?i)^(?:best|min|max|total|num|number|of|accum\w*|warm\w*|remaining|left|saved?|logging|decay|every|e?val\w*|valid\w*|test\w*|dev|prev\w*|old|target|aux\w*|kl|reg\w*|moe|balanc\w*|critic|value|entropy"
     r"|distill\w*|router|z|scale|micro|epoch|teacher|world|local|lowest|initial|final|expected|clip\w*)$"
 )
 _SOME_LOSS = re.compile(r"(?:^|[_/.])loss(?:$|[_/.])")
@@ -46,6 +46,7 @@ _TWO_OF_HOW_MANY = re.compile(
 _OF_HOW_MANY = re.compile(r"(?:^|[\[(|] *|[\])>-] +|(?<=\d) +|\t)(\d{1,12}) ?/ ?(\d{1,12})(?=\s|[\])|,;]|$)")
 _BATCH = re.compile(r"(?i)\bbatch ?[\[(] *$")
 """`Batch(100/1879) done. Loss: 5.96`: a counter that begins again with each epoch."""
+_AN_EPOCH = re.compile(r"(?i)\bepochs?\W{0,6}$")
 _BARE_NUMBER = re.compile(
     r"(?:^|[\])|>-] +)(\d{1,12})(?::| \|| -|,)\s+(?=(?:[a-z]+ )?[lL]oss\b)|^ *(\d{1,12}) +(?=train loss: )"
 )
@@ -143,13 +144,13 @@ def wordless_counter(text: str, loss: Token, epoch: Token | None) -> dict[str, T
     if place is not None:
         return {name: Token(name, *place.span(name)) for name in place.re.groupindex}
     for place in _OF_HOW_MANY.finditer(text, 0, loss.start):
-        is_batch = epoch is None and _BATCH.search(text, 0, place.start(1)) is not None
         if epoch is not None and epoch.start >= place.start(1) and epoch.end <= place.end(2):
             continue  # how many epochs there will be
-        if epoch is None and not is_batch:
-            return {"step": Token("step", *place.span(1)), "total_steps": Token("total_steps", *place.span(2))}
-        within = Token("step_in_epoch", *place.span(1))
-        return {"step_in_epoch": within, "steps_per_epoch": Token("steps_per_epoch", *place.span(2))}
+        if _AN_EPOCH.search(text, 0, place.start(1)) is not None:
+            return {"epoch": Token("epoch", *place.span(1))}
+        within = epoch is not None or _BATCH.search(text, 0, place.start(1)) is not None
+        names = ("step_in_epoch", "steps_per_epoch") if within else ("step", "total_steps")
+        return {name: Token(name, *place.span(group)) for group, name in enumerate(names, 1)}
     place = _BARE_NUMBER.search(text, 0, loss.start) or _BEFORE_TWO.search(text) if epoch is None else None
     return {"step": Token("step", *place.span(place.lastindex or 0))} if place is not None else {}
 

@@ -78,13 +78,17 @@ class Steps:
         is_next = self._epoch is not None and epoch is not None and epoch > self._epoch
         # A lap of one redraw alone, or an epoch of one line, ends where the one before it ended.
         is_at_end = counter == self._within and (lap is not None or counter == length)
-        # A batch's number begins again with an epoch of which only other lines tell.
-        begins_again = epoch is None and step is None and 2 * counter < self._within
+        begins_again = epoch is None and step is None and self._begins_again(counter, length)
         if begins_again or (is_next and (counter < self._within or is_at_end)):
             # Where the line tells how long an epoch is, the last steps of it may have gone unprinted.
             self._offset += max(self._within, int(length)) if lap is None else self._within
         self._epoch, self._within = epoch, int(counter)
         return self._offset + int(counter)
+
+    def _begins_again(self, counter: float, length: float) -> bool:
+        """Whether a batch's number begins again with an epoch of which only other lines tell."""
+        is_at_end = not length or self._within + self.stride >= length
+        return is_at_end and 2 * counter < self._within
 
     @staticmethod
     def _in_epoch(within: float, length: float, epochs: float) -> int | None:

@@ -7,6 +7,7 @@ from diagnosis.formats.rules import KnownRule
 RULES = (
     KnownRule((" net output #",), re.compile(r"\] +(?:Train|Test) net output #\d+: ")),
     KnownRule(("^DLL ",), re.compile(r"^DLL .* - (?:train epoch|PARAMETER|Training Summary|final epoch)")),
+    KnownRule(("^Epoch... (",), re.compile(r"^Epoch\.\.\. \(")),
     KnownRule(("^Epoch ",), re.compile(r"^Epoch \d+/\d+ with loss ")),
     KnownRule(("Summary",), re.compile(r"\bSummary\b")),
     KnownRule(("train_wps", "train_ups", "| wps ", " wps "), re.compile(r"\]\[train\]\[INFO\]|\| epoch \d+ \| loss ")),

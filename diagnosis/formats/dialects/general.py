@@ -62,7 +62,7 @@ class _General:
         if step is None and within is None:
             counter = wordless_counter(text, loss, tokens.get("epoch")) if loss is not None and not is_long else {}
             tokens.update(counter)
-            if not counter:
+            if counter.keys() <= {"epoch"}:
                 is_alone = loss is not None and not is_long and alone(text, tokens)
                 if is_long or not (is_alone or any(name in tokens for name in (*_SPEED, "epoch"))):
                     return None

@@ -65,4 +65,14 @@ _CLU = LineFormat(
     needs=("loss",),
 )
 
-FORMATS = (_MAXTEXT, _XLA, _CEREBRAS, _ESTIMATOR, _KERAS, _CLU)
+_FLAX = LineFormat(
+    name="flax",
+    hint="Step... (",
+    head=re.compile(
+        r"\bStep\.\.\. \((?P<step>\d+)(?:/\d+)? \| (?:Train(?:ing)? )?Loss: \[?(?P<loss>[-\d.e+]+|nan|inf)"
+    ),
+    fields={"lr": where(r"\bLearning Rate: \[?#")},
+)
+"""The Flax examples of Hugging Face."""
+
+FORMATS = (_FLAX, _MAXTEXT, _XLA, _CEREBRAS, _ESTIMATOR, _KERAS, _CLU)

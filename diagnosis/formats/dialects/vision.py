@@ -69,11 +69,13 @@ _IMAGENET = LineFormat(
     hint="Epoch: [",
     head=re.compile(r"\bEpoch: \[(?P<epoch>\d+)\]\[\s*(?P<step_in_epoch>\d+)/(?P<steps_per_epoch>\d+)\]\s"),
     fields={
-        "loss": where(r"\bLoss\s+#"),
-        "lr": where(r"\b(?:LR|lr)\s+#"),
+        "loss": where(r"\bLoss:?\s+#"),
+        "lr": where(r"\b(?:LR|lr):?\s+#"),
+        "grad_norm": where(r"\bGrad: #"),
         "step_seconds": where(r"\bTime\s+#"),
     },
     settle=whole_steps(0),
+    needs=("loss",),
 )
 
 _SWIN = LineFormat(

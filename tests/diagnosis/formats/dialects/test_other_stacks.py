@@ -100,6 +100,45 @@ CASES = [
         "I0101 12:01:02.000000  1234 solver.cpp:404]     Test net output #1: loss = 0.0838 (* 1 = 0.0838 loss)\n",
         [{"step": 100, "loss": 0.24}, {"step": 100, "loss": None, "lr": 0.01}],
     ),
+    Case(  # Hugging Face's Flax examples: evaluations and epochs among the steps
+        "flax",
+        "Step... (500 | Loss: 5.25, Learning Rate: 0.00029)\nStep... (1000 | Eval Loss: 4.1 | Eval Perplexity: 60.3)\n"
+        "Step... (1000 | Loss: 4.75, Learning Rate: 0.00028)\nEpoch... (1/10 | Loss: 4.6, Acc: 0.3)\n",
+        [{"step": 500, "loss": 5.25, "lr": 0.00029}, {"step": 1000, "loss": 4.75, "lr": 0.00028}],
+    ),
+    Case(  # ImageNet meters as Kaggle's notebooks print them
+        "imagenet meters",
+        "Epoch: [1][0/100] Elapsed 0m 1s (remain 2m 3s) Loss: 0.6931(0.6931) Grad: 1.2345  LR: 0.00002000  \n"
+        "EVAL: [0/50] Elapsed 0m 1s (remain 0m 30s) Loss: 0.9000(0.9000) \n"
+        "Epoch: [1][20/100] Elapsed 0m 9s (remain 1m 3s) Loss: 0.5800(0.6400) Grad: 1.5  LR: 0.00002000  \n",
+        [{"loss": 0.6931, "grad_norm": 1.2345, "lr": 2e-5}, {"loss": 0.58, "grad_norm": 1.5, "lr": 2e-5}],
+    ),
+    Case(  # simpletransformers: the loss in front of the bar, with room for its digits
+        "progress bar",
+        "\rEpochs 0/3. Running Loss:    0.6123:  10%|█         | 10/100 [00:01<00:10,  9.01it/s]"
+        "\rEpochs 0/3. Running Loss:    0.6022:  11%|█         | 11/100 [00:01<00:10,  9.01it/s]\n",
+        [{"step": 10, "loss": 0.6123}, {"step": 11, "loss": 0.6022}],
+    ),
+    Case(  # The Annotated Transformer: two other counters stand beside the one that counts
+        "key and value",
+        "Epoch Step:      1 | Accumulation Step:   1 | Loss:   7.65 | Tokens / Sec:  4000.1 | Learning Rate: 2.1e-05\n"
+        "Epoch Step:     41 | Accumulation Step:   5 | Loss:   6.50 | Tokens / Sec:  4000.1 | Learning Rate: 3.1e-05\n",
+        [{"step": 1, "loss": 7.65, "lr": 2.1e-5}, {"step": 41, "loss": 6.5, "lr": 3.1e-5}],
+    ),
+    Case(  # tf_cnn_benchmarks
+        "table",
+        "Step\tImg/sec\ttotal_loss\n1\timages/sec: 492.6 +/- 0.0 (jitter = 0.0)\t9.844\n"
+        "10\timages/sec: 492.6 +/- 0.0 (jitter = 0.0)\t8.155\n",
+        [{"step": 1, "loss": 9.844}, {"step": 10, "loss": 8.155}],
+    ),
+    Case(  # Informer and its many children
+        "key and value",
+        "\titers: 100, epoch: 1 | loss: 0.4567\n\tspeed: 0.0512s/iter; left time: 123.4567s\n"
+        "\titers: 200, epoch: 1 | loss: 0.3567\nEpoch: 1 cost time: 12.345678\n"
+        "Epoch: 1, Steps: 264 | Train Loss: 0.4012345 Vali Loss: 0.7123456 Test Loss: 0.4321\n"
+        "Validation loss decreased (inf --> 0.712346).  Saving model ...\n\titers: 100, epoch: 2 | loss: 0.3000\n",
+        [{"step": 100, "loss": 0.4567}, {"step": 200, "loss": 0.3567}, {"step": 300, "loss": 0.3}],
+    ),
     Case(  # GloVe
         "key and value",
         "06/01/20 - 12:01.12PM, iter: 001, cost: 0.0712\n06/01/20 - 12:02.12PM, iter: 002, cost: 0.0523\n",
@@ -158,6 +197,25 @@ def test_beside_losses_what_evaluates_or_sums_up_is_not_missed(line):
 
     assert len(losses(seen)) == 4
     assert reader.unread.count == 0
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "total steps: 1000",
+        "Total Steps 1000",
+        "warmup steps: 50",
+        "Number of steps: 900",
+        "accumulation step: 4",
+        "remaining steps: 7",
+    ],
+)
+@pytest.mark.parametrize("line", ["lr: 0.1 | {other} | step: {n} | loss: 2.5", "step: {n} | {other} | loss: 2.5"])
+def test_a_number_of_steps_that_is_no_counter_is_not_the_step(line, other):
+    """Wherever it stands."""
+    text = "".join(line.format(n=n, other=other) + "\n" for n in (10, 20, 30))
+
+    assert [step for step, _ in losses(read(text))] == [10, 20, 30]
 
 
 @pytest.mark.parametrize("line", ["Train iteration 12 of 7, loss_a 2.5, loss_b 2.5", "Iteration 5, Testing net (#0)"])
