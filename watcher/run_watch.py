@@ -19,6 +19,7 @@ from diagnosis.live_judge import LOOKED_AT, LiveJudge
 from diagnosis.observations import Observation, Origin, Phase, PhaseMark, StepSample, Symptom
 from diagnosis.series import AttemptSpan
 from diagnosis.thresholds import sound
+from watcher.attempt_count import AttemptCount
 from watcher.bookmarks import Bookmarks
 from watcher.chronicles import Chronicles
 from watcher.curve_file import CurveFile
@@ -87,9 +88,6 @@ class RunWatch:
         self._worker = Worker(f"read {run.name}")
         self._disk = Worker(f"bookmark {run.name}")
         self._wake_up = WakeUp()
-        self._attempt_base = 0
-        self._warm_attempt: int | None = None
-        self._resumed_attempt = -1
         self._end: JobEnd | None = None
         self._pace = pace or Pace(settings.most_cpu_share)
         self._stuck: dict[str, float] = {}
@@ -108,31 +106,20 @@ class RunWatch:
             most_open=settings.most_open_files,
             wake_up=self._wake_up,
         )
-        if places:
-            self._warm_attempt = self._resumed_attempt = int(self._bookmarks.extra.get("attempt", 0))
+        resumed = int(self._bookmarks.extra.get("attempt", 0)) if places else None
+        self._attempts = AttemptCount(self.judge, resumed)
 
     @property
     def attempt(self) -> int:
         """The newest attempt's number, counted over restarts of this watcher."""
-        if self._warm_attempt is not None:
-            return self._warm_attempt
-        return self._attempt_base + self.judge.attempt
+        return self._attempts.newest
 
     def attempts(self) -> list[AttemptSpan]:
         """All attempts of the run that were seen here, the newest last."""
-        spans = []
-        for span in self.judge.attempts.spans(is_live=self.state == "running"):
-            told = replace(span, number=self._attempt_base + span.number)
-            if told.number == self._resumed_attempt:
-                # Only its end was read again after a restart; its beginning is known better where it was told before.
-                told = replace(told, first_step=None, started=None)
-            if told.number >= self._resumed_attempt:
-                spans.append(told)
-        if self._warm_attempt is not None or not spans:
-            return [AttemptSpan(self.attempt)]
-        if self._end is not None:
+        spans = self._attempts.spans(is_live=self.state == "running")
+        if self._end is not None and spans:
             spans[-1] = replace(spans[-1], end=self.state, ended=self._end.at)
-        return spans
+        return spans or [AttemptSpan(self.attempt)]
 
     async def watch(self) -> None:
         """Follow until `stop`."""
@@ -264,10 +251,8 @@ class RunWatch:
     async def _take(self, batch: Batch) -> None:
         now = time.time()
         for piece in batch.pieces:
-            if self._warm_attempt is not None and isinstance(piece, Chunk) and piece.use is Use.NEWS and piece.data:
-                # Everything before the bookmark is heard again: go on counting attempts from there.
-                self._attempt_base = max(0, self._warm_attempt - self.judge.attempt)
-                self._warm_attempt = None
+            if isinstance(piece, Chunk) and piece.use is Use.NEWS and piece.data:
+                self._attempts.hear_news()
             if isinstance(piece, Continued | Ended):
                 self._lost_lines.rotated(piece.source)
             written = self.clock.written(piece, now)
@@ -343,7 +328,7 @@ class RunWatch:
             return
         if isinstance(verdict, Finding):
             verdict = with_circumstances(verdict, self.changes, kept=self.run.keep_last)
-        said = replace(verdict, attempt=self._attempt_base + verdict.attempt)
+        said = replace(verdict, attempt=self._attempts.of(verdict.attempt))
         if isinstance(said, Finding):
             said = replace(said, evidence=tuple(self.reading.checked(line) for line in said.evidence))
         self.chronicles.conclude(said)
