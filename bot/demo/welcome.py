@@ -43,7 +43,7 @@ async def post_welcome(page: str, token: str, channel: str, plays: Sequence[Repl
 def own_log_command(redis_url: str) -> str:
     """What shows a log of one's own in the demo, ready to be pasted."""
     program = Path(sys.argv[0])
-    runwatch = str(program) if program.name == "runwatch" else "runwatch"
+    runwatch = str(program.absolute()) if program.name == "runwatch" else "runwatch"
     return f"REDIS_URL={shlex.quote(redis_url)} {shlex.quote(runwatch)} watch --run mine --log 'PATH/TO/train*.log'"
 
 
