@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from diagnosis.formats.bulk.judging.absorbing import Twin
 
 CHUNK = 1 << 18
-BIG_CHUNK = 1 << 19
+BIG_CHUNK = 1 << 20
 BULK_FROM = 1 << 20
 """A training log of so many bytes is read in bulk."""
 TWO_FROM = 128 << 20

@@ -6,7 +6,7 @@ are sorted by how they are printed: these are few.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -79,11 +79,8 @@ class Column:
         """The number at each place, and which of them could be read."""
         values, good = np.empty(len(starts)), np.zeros(len(starts), np.bool_)
         tries = TRIED_AT_ONCE
-        for size in np.flatnonzero(np.bincount(np.clip(sizes, 0, LONGEST_NUMBER + 1))).tolist():
-            if not 0 < size <= LONGEST_NUMBER:
-                continue
-            places = np.flatnonzero(sizes == size)
-            tokens = lines.at(starts[places], size)
+        for size, all_of_size in _by_size(sizes):
+            places, tokens = all_of_size, lines.at(starts[all_of_size], size)
             forms, number = self._forms.setdefault(size, []), 0
             while len(places):
                 is_new = number == len(forms)
@@ -94,12 +91,12 @@ class Column:
                     forms.append(made)
                     tries -= 1
                 fits, above = forms[number].fits(tokens)
-                found = places[fits]
+                found, left = (places, places[:0]) if fits.all() else (places[fits], places[~fits])
                 tries += is_new and len(found) >= POOR
                 if len(found):
-                    values[found], refused = forms[number].read(above[:, fits])
+                    values[found], refused = forms[number].read(above[:, fits] if len(left) else above)
                     good[found] = True if refused is None else ~refused
-                places, tokens, number = places[~fits], tokens[~fits], number + 1
+                places, tokens, number = left, tokens[~fits] if len(left) else tokens, number + 1
         return values, good
 
     def _form(self, token: bytes) -> Form | None:
@@ -159,6 +156,16 @@ class DictLayout:
             if column.name is not None:
                 told[column.name] = values
         return rows[good], told
+
+
+def _by_size(sizes: Rows) -> Iterator[tuple[int, Rows]]:
+    """The places of numbers with so many bytes, for each size."""
+    if not len(sizes):
+        return
+    counts = np.bincount(np.clip(sizes, 0, LONGEST_NUMBER + 1))
+    for size in np.flatnonzero(counts[: LONGEST_NUMBER + 1]).tolist():
+        if size:
+            yield size, np.arange(len(sizes)) if counts[size] == len(sizes) else np.flatnonzero(sizes == size)
 
 
 def is_known(layouts: Iterable[object], raw: bytes, shape: Shape) -> bool:

@@ -33,7 +33,7 @@ from diagnosis.observations import Observation, Origin, StepSample, Symptom
 
 Item = Observation | StepBlock | Woven | Again
 
-CHUNK = 1 << 19
+CHUNK = 1 << 20
 FEWEST = 8
 """Shorter runs are read line by line."""
 MOST_LAYOUTS = 64
