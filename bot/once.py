@@ -128,11 +128,17 @@ class Once:
                 if root:
                     return Told(channel, root, was_found=True, is_inside=True)
             is_repeat = not is_readable
+
+        async def about_to_send() -> bool:
+            # Not before its turn has come: from the intent on, the next bot counts how long a post of ours may still be
+            # on its way.
+            if event is not None:
+                await self.registry.ledger.intent(event, channel)
+            return await self.may_send()
+
         is_short, wait = False, 0.5
         place = self.slack.pacing.place() if place is None else place
         while True:
-            if event is not None:
-                await self.registry.ledger.intent(event, channel)
             message = compose(is_repeat)
             answer = await self.slack.post(
                 channel,
@@ -142,7 +148,7 @@ class Once:
                 key=event.key if event is not None else "",
                 run=run,
                 priority=priority,
-                fence=self.may_send,
+                fence=about_to_send,
                 is_for_all=is_for_all,
                 place=place,
             )
@@ -189,7 +195,8 @@ class Once:
         entry = await self.registry.ledger.state(event)
         if entry.intent is not None:
             # A bot that was killed right after it sent leaves a post that is still on its way.
-            return min(since, entry.intent.at), entry.intent.at + self.slack.deadline_seconds
+            arrives_by = entry.intent.at + self.slack.deadline_seconds + TIMED_OUT_LAG_SECONDS
+            return min(since, entry.intent.at), arrives_by
         if not event.is_resent:
             return None, 0.0
         # Redis may have lost the word whether it was told; only what is still where it was first put says since when.

@@ -3,7 +3,7 @@
 Random kills hit the narrow places too seldom. Nothing of this is in the product: the call is wrapped from outside.
 
 Usage, by `tests.scenarios.nursery`: tests.durability.points POINT NTH bot API_URL REDIS_URL TOKEN [WITHOUT]
-                                     tests.durability.points POINT NTH watcher REDIS_URL NAME HOME
+                                     tests.durability.points POINT NTH watcher REDIS_URL NAME HOME PER_SECOND
 """
 
 import asyncio
@@ -23,7 +23,6 @@ from tests.durability import watcher_process
 
 IN_FLIGHT_SECONDS = 0.004
 """So long after a call began it is in the middle of its work."""
-PER_SECOND = 12.0
 
 
 @dataclass(frozen=True)
@@ -135,6 +134,6 @@ def main(words: list[str]) -> int:
     if side == "bot":
         asyncio.run(bot_process.main(*rest))
     else:
-        url, name, home = rest
-        asyncio.run(watcher_process.main(url, name, Path(home), 1 << 30, PER_SECOND, made=found))
+        url, name, home, per_second = rest
+        asyncio.run(watcher_process.main(url, name, Path(home), 1 << 30, float(per_second), made=found))
     return 0

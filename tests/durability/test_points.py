@@ -25,6 +25,8 @@ FEW = (
     "after Events.publish_all",
 )
 """What every run of the suite tries; all of them with RUNWATCH_TEST_FULL=1."""
+PER_SECOND = {"bot": 3.0, "watcher": 12.0}
+"""How many findings there are while one of them is killed; a bot that is killed all the time must keep up with them."""
 STUCK_SECONDS = 20.0
 METHODS = ("chat.postMessage", "chat.update")
 TWICE_IF_BLIND = "after Slack.call chat.postMessage"
@@ -33,9 +35,9 @@ TWICE_IF_BLIND = "after Slack.call chat.postMessage"
 class Story:
     """A bot and a watcher, one of them killed at a point again and again."""
 
-    def __init__(self, workspace, redis_url, home, nursery, without=""):
+    def __init__(self, workspace, redis_url, home, nursery, *, side, without=""):
         self._workspace, self._url, self._home, self._nursery = workspace, redis_url, home, nursery
-        self._without = without
+        self._side, self._without = side, without
         self._lives = {}
         self.killed = Counter()
 
@@ -44,12 +46,12 @@ class Story:
         if side == "bot":
             words += [self._workspace.url, self._url, self._workspace.bot_token, self._without]
         else:
-            words += [self._url, "w0", str(self._home)]
+            words += [self._url, "w0", str(self._home), str(PER_SECOND[self._side])]
         self._lives[side] = self._nursery.start(words, os.environ, self._home / f"{side}.log", self._home)
 
     async def kill_at(self, point, times):
-        """So many lives of one of them end at this point; the other one is left alone."""
-        side = POINTS[point][0].side
+        """So many lives of one of them end at this point; the other one is left alone. Then what waits is told."""
+        side = self._side
         for number in range(times):
             self.end(side)
             self.start(side, point, 1 if POINTS[point][0].is_seldom else random.Random(number).choice([1, 1, 2, 3]))
@@ -60,6 +62,9 @@ class Story:
                 await asyncio.sleep(0.02)
         self.end(side)
         self.start(side)
+        found = self._expected()
+        while len(self._runs()) < found:
+            await asyncio.sleep(0.05)
 
     async def told(self, seconds=60.0):
         """No more is found; how many runs there were, and how often each was told of when all were."""
@@ -101,13 +106,13 @@ def nursery():
 
 @pytest.fixture
 async def story(victim, tmp_path, nursery):
-    """`await story(without)`: bot and watcher alive, a tenth of Slack's answers wrong."""
+    """`story(side, without)`: bot and watcher alive, that side to be killed, a tenth of Slack's answers wrong."""
     async with Workspace.start(rate_limit=False, **PATIENT) as workspace:
         workspace.faults.some(0.1, (faults.cut_after(), faults.html(502, done=True)), METHODS, 1)
         made = []
 
-        def begin(without=""):
-            one = Story(workspace, victim.url, tmp_path, nursery, without)
+        def begin(side, without=""):
+            one = Story(workspace, victim.url, tmp_path, nursery, side=side, without=without)
             made.append(one)
             one.start("watcher")
             one.start("bot")
@@ -123,7 +128,7 @@ async def story(victim, tmp_path, nursery):
 async def test_killed_at_a_point_nothing_is_lost_and_nothing_comes_twice(story, side):
     """At every point, so many times, and each of these kills really happened there."""
     points = [name for name, (call, _) in POINTS.items() if call.side == side and (IS_FULL or name in FEW)]
-    night = story()
+    night = story(side)
 
     for point in points:
         await night.kill_at(point, KILLS)
@@ -138,7 +143,7 @@ async def test_killed_at_a_point_nothing_is_lost_and_nothing_comes_twice(story, 
 
 async def test_without_looking_the_kill_behind_a_post_tells_twice(story):
     """Negative control: the same kills, and the next bot sees nothing in the channel."""
-    night = story("blind")
+    night = story("bot", "blind")
 
     await night.kill_at(TWICE_IF_BLIND, 3)
     _, told = await night.told()
