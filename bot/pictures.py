@@ -7,7 +7,9 @@ changes in a short time are one chart, and a thread holds one.
 import asyncio
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Coroutine, Sequence
+from functools import partial
 
 from bot import records
 from bot.pacing import PATIENT
@@ -75,10 +77,13 @@ class Pictures:
         self._newest: dict[str, Record] = {}
         self._redraws: dict[str, Record] = {}
         """Incident → what is to be drawn anew."""
+        self._busy: Counter[str] = Counter()
+        self._leaving: set[str] = set()
+        """Over and shown, but for a chart that is on its way."""
 
     def want(self, record: Record) -> None:
         """The thread of this incident should have a chart."""
-        self._start(self._bring(record))
+        self._start(record.incident.id, self._bring(record))
 
     def know(self, record: Record) -> None:
         """An earlier bot brought its chart."""
@@ -90,6 +95,7 @@ class Pictures:
         state, at = self._shown.get(name, ("", 0.0))
         if record.ts is None:
             return
+        self._leaving.discard(name)
         if not state:
             # Its first chart may be on the way, and tell what was true before.
             self._newest[name] = record
@@ -99,19 +105,32 @@ class Pictures:
         elif state != state_of(record.incident):
             self._redraws[name] = record
             waits = at + self._apart - asyncio.get_running_loop().time()
-            self._start(self._redraw(name, max(self._redraw_after, waits)))
+            self._start(name, self._redraw(name, max(self._redraw_after, waits)))
 
     def forget(self, incidents: Sequence[str]) -> None:
         """These are over and shown."""
+        self._leaving.update(incidents)
         for name in incidents:
-            if name not in self._redraws:
-                self._shown.pop(name, None)
-                self._newest.pop(name, None)
+            self._leave(name)
 
-    def _start(self, work: Coroutine[None, None, None]) -> None:
+    def _leave(self, name: str) -> None:
+        if name in self._leaving and name not in self._busy:
+            self._leaving.discard(name)
+            self._shown.pop(name, None)
+            self._newest.pop(name, None)
+
+    def _start(self, name: str, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._busy[name] += 1
+        task.add_done_callback(partial(self._end, name))
+
+    def _end(self, name: str, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._busy[name] -= 1
+        if not self._busy[name]:
+            del self._busy[name]
+        self._leave(name)
 
     async def _redraw(self, name: str, seconds: float) -> None:
         await asyncio.sleep(seconds)
@@ -125,6 +144,7 @@ class Pictures:
         self._shown.clear()
         self._newest.clear()
         self._redraws.clear()
+        self._leaving.clear()
 
     async def _bring(self, record: Record) -> None:
         async with self._slots:

@@ -121,3 +121,20 @@ async def test_the_title_speaks_the_language_of_the_channel(workspace, registry,
     (file,) = await workspace.until(lambda: files_of(workspace, thread))
 
     assert file["title"].startswith(f"run42 · {word}")
+
+
+@pytest.mark.parametrize("is_waiting", [True, False], ids=["a chart is on its way", "nothing is on its way"])
+async def test_of_what_is_over_and_shown_nothing_is_kept(workspace, pictures, thread, is_waiting):
+    """Hundreds of incidents a day leave nothing behind, also where the last chart comes after the thread was left."""
+    pictures.want(thread)
+    await shown(workspace, thread)
+    pictures.changed(over(thread))
+    if not is_waiting:
+        await shown(workspace, over(thread))
+
+    pictures.forget([thread.incident.id])
+
+    await workspace.until(lambda: not pictures._tasks)
+    kept = (pictures._shown, pictures._newest, pictures._redraws, pictures._busy, pictures._leaving)
+    assert not any(kept)
+    await shown(workspace, over(thread))
