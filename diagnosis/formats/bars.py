@@ -11,6 +11,7 @@ from diagnosis.formats.fields import field_of, loss_key, normalise
 from diagnosis.formats.line import Line
 from diagnosis.formats.line_format import Values
 from diagnosis.formats.numbers import NUMBER, parse_duration, parse_number
+from diagnosis.formats.tongues import evaluates
 from diagnosis.observations import Phase
 
 MARKS = ("%|", "it/s", "s/it", "[==", "[..", "[>", "[━", " - loss: ")
@@ -37,13 +38,13 @@ _KERAS = re.compile(
     r"\s*(?P<n>\d{1,12})/(?P<total>\d{1,12}) (?:\[[=>.]*\]|[━╸╺\x1b\[\dm ]+) ?-? ?(?P<rest>.*?\bloss: .*)"
 )
 _OTHER = re.compile(
-    r"(?i)map|load|download|fetch|token|filter|format|eval|valid|test|predict|generat|sampl|process|concat|group|pack"
+    r"(?i)map|load|download|fetch|token|filter|format|eval|valid|\bval\b|test|predict|generat|sampl|process|concat|group|pack"
     r"|convert|sav|shard|merg|sanity|infer|comput|extract|resolv|writ|read|creat|split|quanti|collect|rollout|verif"
     r"|scor|encod|captur|compil|upload|check|build|index|import|shuffl|caching|perplex"
 )
 _TRAINING = re.compile(r"(?i)train|epoch|step|iter|progress|loss|^\W*$|^\d+/\d+\s")
 _PHASES = (
-    (re.compile(r"(?i)eval|valid|\btest|predict"), Phase.EVALUATING),
+    (re.compile(r"(?i)eval|valid|\bval\b|\btest|predict"), Phase.EVALUATING),
     (re.compile(r"(?i)token|^map\b|format|filter|preprocess"), Phase.TOKENISING),
     (re.compile(r"(?i)^load|download|fetch"), Phase.LOADING),
     (re.compile(r"(?i)^sav|upload|writ"), Phase.SAVING),
@@ -217,6 +218,8 @@ class Bars:
 
     def _is_training(self, name: str, bar: Bar, more: str, *, nested: bool) -> bool:
         has_loss = "loss" in bar.values
+        if evaluates(name, 0, len(name)):
+            return False
         other = _OTHER.search(name)
         if other is not None and (not name[: other.start()].strip(" [(") or not re.search(r"(?i)train", name)):
             return False  # `Tokenizing train dataset` trains nothing

@@ -238,6 +238,8 @@ LOSSES = (
     "loss_train",
     "loss/out",
     "training_loss",
+    "tr_loss",
+    "trn_loss",
     "training/loss",
     "train/cross_entropy_loss",
     "train/crossentropyloss",
@@ -300,7 +302,7 @@ _DISCRIMINATOR = re.compile(
 
 _LOSS_ORDER = {name: place for place, name in enumerate(LOSSES)}
 _NOT_TRAINING = re.compile(
-    r"(?:^|[/_ ])(?:e?val|valid|validation|test|dev|eval\w*|tel)(?:$|[/_ ])|__(?:min|max)$|_epoch$"
+    r"(?:^|[/_ ])(?:e?val|va|vali|valid|validation|test|dev|eval\w*|tel)(?:$|[/_ ])|__(?:min|max)$|_epoch$"
 )
 _UNIT = re.compile(r" ?\([^()]*\)$| in s$")
 

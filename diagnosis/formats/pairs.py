@@ -44,6 +44,8 @@ _TWO_OF_HOW_MANY = re.compile(
 )
 """`[ 1/ 3][ 800/ 1000]`: an epoch of some, and a batch of it."""
 _OF_HOW_MANY = re.compile(r"(?:^|[\[(|] *|[\])>-] +|(?<=\d) +|\t)(\d{1,12}) ?/ ?(\d{1,12})(?=\s|[\])|,;]|$)")
+_BEHIND = re.compile(r"\s+\[ *(?P<step_in_epoch>\d{1,12}) ?/ ?(?P<steps_per_epoch>\d{1,12})\]\s*$")
+"""PyTorch's first tutorial: `loss: 2.294637  [ 6464/60000]`, under a line that tells the epoch."""
 _BATCH = re.compile(r"(?i)\bbatch ?[\[(] *$")
 """`Batch(100/1879) done. Loss: 5.96`: a counter that begins again with each epoch."""
 _AN_EPOCH = re.compile(r"(?i)\bepochs?\W{0,6}$")
@@ -57,7 +59,7 @@ _BEFORE_TWO = re.compile(r"^\s*(\d{1,12}):? +(?=\[?(?:[dDgG]|[dD]isc\w*|[gG]en\w
 _CALLED_MEAN = re.compile(
     r"(?i)(?<![a-z])(?:avg|average|mean|final|total epoch)(?:\. |[ _.-])?(?:[a-z]+[ _-]){0,2}loss\W*$"
 )
-_EVALUATED = re.compile(r"(?i)(?<![a-z])(?:e?val|vali|valid|validation|test|dev|held-?out)[ _/-]?(?:loss|nll|ce)\b")
+_EVALUATED = re.compile(r"(?i)(?<![a-z])(?:e?val|va|vali|valid|validation|test|dev|held-?out)[ _/-]?(?:loss|nll|ce)\b")
 _LOSS_WORD = re.compile(r"(?i)(?:loss|perplexity|ppl)(?![a-z])")
 _LOSS_OF_STEP = re.compile(r"[ \t]+(\d+\.\d+(?:[eE][-+]?\d+)?|nan|inf)(?=[ \t]|$)")
 """`Train loss 100 0.345678`: the whole number is the step, the one behind it the loss."""
@@ -70,12 +72,13 @@ _OF_GENERATOR = re.compile(
     r"(?:[ _/-](?:total|all))?[^\w.]*$"
 )
 _HEAD_OF_LOSS = re.compile(
-    r"(?:[\[(]?(?:\d+(?:[-/:T]\d+)+(?:[.,]\d+)?Z?|[A-Z]{1,8}|[\w.-]+:\d+|__\w+__|[a-z_]+(?:\.[a-z_]+)+"
+    r"\s*(?:[\[(]?(?:\d+(?:[-/:T]\d+)+(?:[.,]\d+)?Z?|[A-Z]{1,8}|[\w.-]+:\d+|__\w+__|[a-z_]+(?:\.[a-z_]+)+"
     r"|root|train(?:er|ing)?)[\])]?[ :|,-]{1,4}){0,6}"
     r"(?i:(?:train(?:ing)?|batch|step|current|running|mini-?batch)[ _-])?[lL](?:oss|OSS)\W{0,4}$"
 )
 _NOTHING_MORE = re.compile(
-    r"['\"\])},;. ]*(?:[,;| ]+['\"]?(?:acc\w*|top\d|ppl|time|lr)['\"]?[:= ]+[\d.e-]+ ?[%s]?)*['\"\])}. ]*$"
+    r"(?i)['\"\])},;. ]*(?:[,;| ]+['\"]?(?:train(?:ing)?[ _])?"
+    r"(?:acc\w*|top\d|ppl|time|lr|dice|m?iou|f1|auc|psnr|ssim|mae)['\"]?[:= ]+[\d.e-]+ ?[%s]?)*['\"\])}. ]*$"
 )
 _COUNTERS = frozenset(("epoch", "ep", "step", "iter", "iteration"))
 _NOT_THE_LOSS = re.compile(
@@ -125,8 +128,8 @@ def adversarial(text: str, loss: Token) -> bool:
 
 def alone(text: str, tokens: Mapping[str, Token]) -> bool:
     """True when the line is a loss and nothing else but a logger's head: `12:00:01 INFO loss: 0.34`."""
-    loss = tokens["loss"]
-    return _HEAD_OF_LOSS.match(text, 0, loss.start) is not None and _NOTHING_MORE.match(text, loss.end) is not None
+    head, tail = text[: tokens["loss"].start], text[tokens["loss"].end :]
+    return _HEAD_OF_LOSS.match(in_english(head)) is not None and _NOTHING_MORE.match(in_english(tail)) is not None
 
 
 def wordless_counter(text: str, loss: Token, epoch: Token | None) -> dict[str, Token]:
@@ -151,6 +154,9 @@ def wordless_counter(text: str, loss: Token, epoch: Token | None) -> dict[str, T
         within = epoch is not None or _BATCH.search(text, 0, place.start(1)) is not None
         names = ("step_in_epoch", "steps_per_epoch") if within else ("step", "total_steps")
         return {name: Token(name, *place.span(group)) for group, name in enumerate(names, 1)}
+    place = _BEHIND.match(text, loss.end)
+    if place is not None:
+        return {name: Token(name, *place.span(name)) for name in place.re.groupindex}
     place = _BARE_NUMBER.search(text, 0, loss.start) or _BEFORE_TWO.search(text) if epoch is None else None
     return {"step": Token("step", *place.span(place.lastindex or 0))} if place is not None else {}
 

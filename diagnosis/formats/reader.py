@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from diagnosis.formats.again import Again
 from diagnosis.formats.bars import is_bar, opens_epoch
+from diagnosis.formats.headings import LONGEST
 from diagnosis.formats.hygiene import strip_escapes, unescape
 from diagnosis.formats.line import Line
 from diagnosis.formats.memory import Memory, Unread
@@ -317,6 +318,8 @@ class LogReader:
         text = line.text
         if self._finder.read_own(line):
             return
+        if len(text) <= LONGEST:
+            self._finder.hear_heading(text)
         if is_bar(text) and not is_yolo_row(text) and self._read_bar(stream, line):
             return
         if text.isspace():

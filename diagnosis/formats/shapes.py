@@ -171,6 +171,10 @@ class Shapes:
         self.known.insert(0, Shape(name, found, text, time, rank, holds=holds))
         del self.known[_MOST_SHAPES:]
 
+    def forget_ordinal(self) -> None:
+        """Lines without a counter may now be another's."""
+        self.known = [shape for shape in self.known if shape.found.kind != "ordinal"]
+
 
 def _converter(token: str) -> Callable[[str], float]:
     """How to read this token on other lines: most are plain, some bear commas, suffixes or quotes."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from diagnosis.formats import notices
 from diagnosis.formats.dialects import FORMATS, GENERAL
+from diagnosis.formats.headings import Headings
 from diagnosis.formats.line import Line
 from diagnosis.formats.line_format import Finder, Found, Token, values_of, with_rest
 from diagnosis.formats.memory import Memory
@@ -25,6 +26,7 @@ class StepFinder:
         self._sampler = sampler
         self._noticer = noticer
         self._sums = Sums()
+        self._headings = Headings()
         self._finders: list[Finder] = []
         self._has_dialect = False
         self._tells_steps = False
@@ -37,6 +39,11 @@ class StepFinder:
     def release(self) -> None:
         """Nothing more comes. An evaluation's estimate alone is no curve."""
         self._take_sums(one for one in self._sums.release() if not notices.is_no_step(one[0].text))
+
+    def hear_heading(self, text: str) -> None:
+        """A short line may say that the losses below it are an evaluation's."""
+        if self._headings.hear(text):
+            self._shapes.forget_ordinal()
 
     def read_own(self, line: Line) -> bool:
         """Take the step that a person's own pattern sees in the line; False when there is none."""
@@ -62,8 +69,9 @@ class StepFinder:
         if found is None:
             return False
         stream = self._memory.stream_of(line.stream)
-        if found.kind == "ordinal" and (self._tells_steps or stream.bars.holds_loss) and not notices.is_no_step(text):
-            # Beside losses that carry their step, one without is the mean of an epoch.
+        is_mean = self._tells_steps or stream.bars.holds_loss or self._headings.evaluates
+        if found.kind == "ordinal" and is_mean and not notices.is_no_step(text):
+            # Beside losses that carry their step, one without is the mean of an epoch; or it is an evaluation's.
             stream.remember(line.printed)
             self._noticer.notice(line)
             return True
@@ -125,6 +133,7 @@ class StepFinder:
                 self._sums.tell_plainly(text, found)
             if finder is not GENERAL and finder not in self._finders:
                 self._finders = [finder, *self._finders[: _MOST_FINDERS - 1]]
+            learns = learns and not (found.kind == "ordinal" and self._headings.has_evaluated)
             if learns and not _overlap(found.tokens, time, rank):
                 self._shapes.learn(finder.name, found, text, time, rank)
             self._sampler.take(line, values, finder.name, found)
