@@ -39,11 +39,20 @@ _DONE = re.compile(
 _TOLD_APART = ("rank", "xid", "bus", "pid", "node")
 """Fields that make two lines of a row, where no rank is in front, those of different processes, GPUs or nodes."""
 
+_OF_ANOTHER = frozenset(
+    {"coordination_task_lost", "coordination_restarted", "composer_rank_exit", "launcher_rank_ended"}
+)
+"""Rows that name a rank which is not the one that prints them."""
+
 LINES_IN_ORDER = _TRACEBACK_LINES | _ELASTIC_LINES
 """Rows whose lines are put together with those around them: each counts."""
 
 LogLine = StepSample | OptimizerSkip | PhaseMark | AttemptMark | Symptom
 """What a reader makes of a log's lines."""
+
+
+def _is_of_another(seen: LogLine) -> bool:
+    return isinstance(seen, Symptom) and seen.signature in _OF_ANOTHER
 
 
 @dataclass(slots=True)
@@ -184,7 +193,7 @@ class LogFacts:
     def observe(self, seen: LogLine) -> None:
         """Take the next observation."""
         self._order += 1
-        if seen.origin is not self._origin:
+        if seen.origin is not self._origin and not _is_of_another(seen):
             self._note_origin(seen.origin)
         if isinstance(seen, StepSample):
             self._note_time(seen.time)

@@ -45,6 +45,8 @@ _SCHEDULER = re.compile(
     r"^\s{0,4}LAST SEEN\s{1,12}TYPE\s{1,12}REASON|^\s{0,4}Type\s{1,12}Reason\s{1,12}Age\s",
     re.MULTILINE,
 )
+_WRITTEN = re.compile(r"(?i)\.(?:md|rst|py|sh|toml)$")
+"""What people write beside their logs: it may speak of any trouble."""
 _PS = re.compile(r"\A\s{0,20}(?:\S{1,20}\s{1,12}){0,12}PID\s[^\n]{0,200}\bS(?:TAT)?\b")
 _RECORDER_WORDS = (b"pg_config", b"entries", b"nccl_version", b"comm_lib_version", b"record_id", b"pg_status")
 _RECORDER_NAMES = re.compile(r"(?:^|[_.-])fr[_.-]|nccl_trace|comm_lib_trace|flight[_-]?recorder|(?:^|/)rank_\d{1,7}$")
@@ -76,7 +78,7 @@ def kind_of(head: bytes, name: str) -> str:
         by_json = _json_kind(text) or ("unknown" if "\n" in text.strip() and _is_document(text, len(head)) else None)
         if by_json is not None:
             return by_json
-    return _text_kind(text, name)
+    return "unknown" if _WRITTEN.search(name) else _text_kind(text, name)
 
 
 def what_it_is(head: bytes) -> str:

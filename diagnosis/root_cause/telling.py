@@ -79,7 +79,14 @@ def _node(cause: Cause) -> str | None:
         return peers.pop() if len(peers) == 1 and len(told) > 1 else None
     if is_of_others(first) or first.name in _TOLD_BY_ONE or cause.category is Category.INIT_TIMEOUT:
         return named
-    return first.node
+    rivals = {item.node for item in cause.candidates if item.node is not None and _is_as_early(item, first)}
+    return first.node if len(rivals) < 2 else None
+
+
+def _is_as_early(one: Candidate, first: Candidate) -> bool:
+    """Without a rank, and no clock tells that it came later."""
+    is_later = one.time is not None and first.time is not None and abs(one.time - first.time) > SAME_MOMENT
+    return one.rank is None and not is_later
 
 
 def _step(cause: Cause, timeline: Timeline) -> int | None:
@@ -135,6 +142,9 @@ def _name_rank(lead: Lead, cause: Cause, cluster: Cluster) -> None:
 def _ranks_beside(cause: Cause, cluster: Cluster) -> tuple[int, ...]:
     """Ranks told on the same line by another row, or by the exception that a kernel assertion led to."""
     first = cause.first
+    failed = first.sighting.symptom.fields.get("failed")
+    if failed is not None:
+        return tuple(sorted({int(part) for part in failed.replace(",", " ").split()}))
     same_line = {
         cluster.rank_of(item, first.file)
         for found in cause.candidates
@@ -196,7 +206,8 @@ def _weigh_kill(lead: Lead, cause: Cause, case: Case, cluster: Cluster) -> None:
     ]
     if proofs:
         lead.confidence = HIGH
-        lead.node = lead.node or next((proof.node for proof in proofs if proof.node is not None), None)
+        told = {proof.node for proof in proofs if proof.node is not None}
+        lead.node = lead.node or (told.pop() if len(told) == 1 else None)
         lead.details |= proofs[0].sighting.symptom.fields
         if not own_words:
             lead.evidence = proofs[0].sighting.symptom.evidence

@@ -63,7 +63,7 @@ TABLE = (
             "Error while deserializing header",
         ),
         pattern=r"Error\(s\) in loading state_dict for (?P<model>[\w.]{1,120})|UnpicklingError|Ran out of input|"
-        r"Checkpoint(?:ing)?Exception(?!: CheckpointException ranks| ranks:)|"
+        r"(?<!\bapi\.)(?<!CheckpointException: )Checkpoint(?:ing)?Exception|"
         r"storage has wrong size: expected|(?:Errno|Error|rror:|No such file)[^\n]{0,120}"
         r"latest_checkpointed_iteration\.txt|PytorchStreamReader failed|invalid header or archive is corrupted|"
         r"Error while deserializing header",

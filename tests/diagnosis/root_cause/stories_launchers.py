@@ -326,4 +326,72 @@ LAUNCHERS = (
         evidence="OOMKilled",
         node="gpu-17",
     ),
+    Story(
+        "IB errors of one node's adapter to three peers",
+        {
+            **{f"node{i}.log": megatron(1, 90) for i in range(3)},
+            "node3.log": megatron(1, 90)
+            + "".join(
+                f"node3:800:990 [2] NCCL WARN NET/IB : Got completion from peer 10.1.0.{p}<41822> with status=12 opcode=0 len=0 vendor err 129 (Recv) hca mlx5_2\n"
+                for p in (4, 5, 6)
+            ),
+        },
+        "network_fault",
+        node="node3",
+    ),
+    Story(
+        "two pods OOMKilled on two nodes: nobody alone",
+        {
+            "train.log": plain(1, 100),
+            "pods.json": json.dumps(
+                {
+                    "apiVersion": "v1",
+                    "kind": "List",
+                    "items": [
+                        pod(f"w-{i}", f"gpu-{i:02d}", "Failed", ended("pytorch", "OOMKilled", 137, now=True))
+                        for i in (3, 9)
+                    ],
+                },
+                indent=4,
+            ),
+        },
+        "host_oom",
+        innocent_nodes=("gpu-03", "gpu-09"),
+    ),
+    Story(
+        "a watchdog of the launcher kills after a loader hang, logs in words of its own",
+        {
+            "train.log": plain(1, 100)
+            + f"{clock(1400)},000 [monitor] WARN rank 6 has not sent a heartbeat for 1200s\n{clock(1401)},000 [monitor] ERROR hang detected (no heartbeat from rank 6 for 1200s), terminating all workers\n"
+            + closing([11, 12, 13], 1402)
+        },
+        "collective_hang",
+        rank=6,
+        rank_may_be_unnamed=True,
+    ),
+    Story(
+        "training is over, then rank 0 runs out of disk at the last save",
+        {
+            "rank0.log": plain(1, 100, rank=0).replace("/9000", "/100")
+            + f"{clock(201)},000 INFO [rank0] Training completed. Saving final model\n"
+            + traceback("OSError: [Errno 28] No space left on device: '/ckpt/final'", prefix="[rank0]: "),
+            "rank1.log": plain(1, 100, rank=1).replace("/9000", "/100") + late(1),
+        },
+        "disk_full",
+        rank=0,
+    ),
+    Story(
+        "checkpoint ranks: two could not write",
+        {
+            "node0.log": plain(1, 100, rank=0)
+            + "".join(
+                f'[rank{r}]: torch.distributed.checkpoint.api.CheckpointException: CheckpointException ranks:dict_keys([11, 12])\n[rank{r}]: Traceback (most recent call last): (RANK 11)\n[rank{r}]:   File "/v/utils.py", line 162, in reduce_scatter\n[rank{r}]:     local_data = map_fun()\n[rank{r}]: OSError: [Errno 5] Input/output error\n'
+                for r in range(8)
+            )
+        },
+        "checkpoint_failure",
+        also=("storage_stall",),
+        rank_may_be_unnamed=True,
+        innocent_nodes=("node0",),
+    ),
 )

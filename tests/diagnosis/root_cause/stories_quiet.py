@@ -176,4 +176,31 @@ QUIET = (
         },
         "none",
     ),
+    Story(
+        "a crash is described in a README that lies beside",
+        {
+            "train.log": plain(1, 200),
+            "notes.md": "# Known problems\n\nWe saw `CUDA out of memory` on rank 3 last week, and `NCCL WARN Call to recv from 10.0.0.4 failed`.\nWatchdog: no progress for 1800 s, killing.\n",
+        },
+        "none",
+    ),
+    Story(
+        "an earlier attempt hung and was killed by the watchdog, this one trains",
+        {
+            "train.log": "W0314 08:00:00.000000 1 torch/distributed/run.py:779] Setting OMP_NUM_THREADS environment variable\n"
+            + plain(1, 50, begin=-3600)
+            + f"{clock(-1700)},000 ERROR No progress for 1800 s, killing\n"
+            + "W0314 09:00:00.000000 1 torch/distributed/run.py:779] Setting OMP_NUM_THREADS environment variable\n"
+            + plain(41, 200)
+        },
+        "none",
+    ),
+    Story(
+        "settings of a watchdog with kill in its name",
+        {
+            "train.log": f"{clock(0)},000 INFO args: watchdog_kill_after=1800s no_progress_timeout=1800 heartbeat_interval=10s kill_on_hang=True abort=False\n"
+            + plain(1, 3, begin=5)
+        },
+        "none",
+    ),
 )

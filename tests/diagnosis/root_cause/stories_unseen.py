@@ -330,4 +330,18 @@ UNSEEN = (
         "host_oom",
         evidence="ran out-of-memory",
     ),
+    Story(
+        "JAX: a task's heartbeat is missed, told by the coordinator",
+        {
+            "node0.log": "".join(
+                f"{clock(s * 3)} I0314 completed step: {s}, seconds: 3.012, loss: {10 - s / 50:.3f}\n"
+                for s in range(90)
+            )
+            + "E0314 09:06:01.1 915 coordination_service.cc:954] /job:jax_worker/replica:0/task:37 has been set to ERROR in coordination service: UNAVAILABLE: Task /job:jax_worker/replica:0/task:37 heartbeat timeout. This indicates that the remote task has failed, got preempted, or crashed unexpectedly.\n"
+        },
+        "node_lost",
+        rank=37,
+        rank_may_be_unnamed=True,
+        innocent_nodes=("node0",),
+    ),
 )
