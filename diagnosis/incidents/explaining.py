@@ -6,7 +6,7 @@ from types import MappingProxyType
 from diagnosis.findings import Finding
 from diagnosis.incidents.announcements import Reason
 from diagnosis.incidents.gathering import TOLD, told_beside
-from diagnosis.incidents.incident import Entry, Incident, Subject
+from diagnosis.incidents.incident import FOUND_FIRST, Entry, Incident, Subject
 from diagnosis.incidents.troubles import BROKEN, explains, trouble_of
 
 EXPLANATION = "root_cause"
@@ -64,6 +64,8 @@ def take_explanation(incident: Incident, event: str, said: Finding, now: float) 
     after = replace(incident.with_event(event), is_explained=True, changed_at=now)
     if not told:
         return after, Reason.KNOWN
+    if said.origin.rank is not None:
+        told[FOUND_FIRST] = "yes"
     # A stall keeps its name: it is over when the run goes on, whatever held it up.
     is_cause = incident.trouble not in {trouble, STALL} and explains(trouble, incident.trouble)
     names = said.origin.rank is not None and said.origin.rank != head.origin.rank

@@ -172,6 +172,8 @@ def _with_finding(incident: Incident, event: str, finding: Finding, now: float, 
             since=now,
             count=1 if before is None else before.count + 1,
             trouble=trouble,
+            step=finding.step,
+            seen_at=finding.seen_at,
         )
     after = replace(
         incident.with_event(event), subjects={**incident.subjects, key: subject}, last_finding_at=now, changed_at=now

@@ -31,6 +31,14 @@ class State(StrEnum):
     RESOLVED = "resolved"
 
 
+FOUND_FIRST = "found_first"
+"""The detail of a finding whose rank the search for a cause named."""
+NEIGHBOURS_SECONDS = 1.0
+"""Lines of one node that lie closer may have been read in any order: its logs are polled."""
+CLOCKS_SECONDS = 5.0
+"""So far the clocks of two nodes may be apart without anybody's noticing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """Whom one kind of finding concerns: a rank, a node, or the run (both None)."""
@@ -45,6 +53,10 @@ class Subject:
     count: int = 1
     trouble: str = ""
     """Whose it is; empty in records of earlier versions: the incident's own."""
+    step: int | None = None
+    """Where it was first found."""
+    seen_at: float | None = None
+    """When (Unix seconds on its node's clock)."""
 
     @property
     def key(self) -> str:
@@ -145,6 +157,20 @@ class Incident:
         return tuple(sorted({subject.rank for subject in self.own if subject.rank is not None}))
 
     @property
+    def is_head_first(self) -> bool:
+        """Whether the rank that its root names is known to be the first of those that tell the same.
+
+        A loss that all ranks share is NaN on all of them at once: whose line was read first says nothing.
+        """
+        head = self.head
+        if head.details.get(FOUND_FIRST):
+            return True
+        others = [one for one in self.own if one.kind == head.kind and one.rank not in {None, head.origin.rank}]
+        if head.step is not None and all(one.step is not None for one in others):
+            return all(head.step < one.step for one in others if one.step is not None)
+        return all(_is_surely_later(one, head) for one in others)
+
+    @property
     def nodes(self) -> tuple[str, ...]:
         """Every node its own trouble concerned so far, in order."""
         return tuple(sorted({subject.node for subject in self.own if subject.node is not None}))
@@ -177,6 +203,13 @@ class Incident:
     def with_event(self, event: str) -> "Incident":
         """The same incident, knowing one more finding."""
         return replace(self, events=(*self.events, event)[-MOST_EVENTS:])
+
+
+def _is_surely_later(subject: Subject, than: Finding) -> bool:
+    if subject.seen_at is None or than.seen_at is None:
+        return False
+    is_neighbour = subject.node == than.origin.node
+    return subject.seen_at - than.seen_at > (NEIGHBOURS_SECONDS if is_neighbour else CLOCKS_SECONDS)
 
 
 def subject_key(kind: str, origin: Origin) -> str:

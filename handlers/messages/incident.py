@@ -96,7 +96,7 @@ def what(finding: Finding) -> str:
 
 
 def where(incident: Incident, facts: RunFacts = NO_FACTS) -> Phrase:
-    """`8 of 8 ranks, first on rank 139 (node17, local 3)`; a single rank or node by its name."""
+    """`8 of 8 ranks, first on rank 139 (node17, local 3)`, where that is known; a single rank or node by its name."""
     ranks, nodes, head = incident.ranks, incident.nodes, incident.head.origin
     if not ranks:
         local = incident.head.details.get("local_rank", "")
@@ -108,7 +108,7 @@ def where(incident: Incident, facts: RunFacts = NO_FACTS) -> Phrase:
     has_size = facts.world_size and facts.world_size >= len(ranks)
     of = say(" of {n}", n=f"{facts.world_size:,}") if has_size else NOTHING
     count = say("{count}{of} ranks", count=f"{len(ranks):,}", of=of)
-    if head.rank is None:
+    if head.rank is None or not incident.is_head_first:
         return count
     return say("{count}, first on {rank}", count=count, rank=rank_place(head.rank, head.node, head.local_rank))
 

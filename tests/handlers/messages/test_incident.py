@@ -152,14 +152,31 @@ def test_a_global_and_a_local_rank_are_both_said():
     assert rank_place(3, None, None).plain == "rank 3"
 
 
-def test_many_ranks_are_counted_and_the_first_is_named():
-    """`8 of 8 ranks, first on rank 139`."""
+@pytest.mark.parametrize(
+    ("others", "named"),
+    [
+        ({"step": 41_201}, ", first on rank 139 (node17, local 3)"),
+        ({}, ""),
+        ({"step": None, "seen_at": NOW + 4}, ", first on rank 139 (node17, local 3)"),
+        ({"step": None, "seen_at": NOW + 0.5}, ""),
+        ({"step": None, "seen_at": NOW + 4, "node": "node18"}, ""),
+        ({"step": None, "seen_at": None}, ""),
+    ],
+    ids=["later steps", "one step", "later", "one poll", "another clock", "no time"],
+)
+def test_many_ranks_are_counted_and_the_first_is_named_where_that_is_known(others, named):
+    """`8 of 8 ranks, first on rank 139`; whose line was read first says nothing of who was first."""
     tracker = Tracker()
-    incident = opened(NAN, tracker)
+    others = dict(others)
+    node = others.pop("node", "node17")
+    incident = opened(replace(NAN, seen_at=NOW), tracker)
     for rank in range(140, 147):
-        tracker.receive(f"e{rank}", replace(NAN, origin=Origin("run42", "node17", rank, rank - 136)), NOW + 1)
+        found = replace(NAN, origin=Origin("run42", node, rank, rank - 136), **{"seen_at": NOW, **others})
+        tracker.receive(f"e{rank}", found, NOW + 1)
 
-    assert "8 of 8 ranks, first on rank 139" in root(tracker.get(incident.id), RunFacts(8)).text
+    assert (
+        f"8 of 8 ranks{named}" == root(tracker.get(incident.id), RunFacts(8)).text.rpartition(" · ")[2].splitlines()[0]
+    )
 
 
 def test_a_mute_and_an_owner_show_in_the_root():
