@@ -71,6 +71,7 @@ DIALECTS: dict[str, Write] = {
     "plain": plain,
     "Megatron": megatron,
     "HF dict + bar": hugging_face,
+    "HF dict alone": dicts_alone,
     "torchtitan": torchtitan,
 }
 
