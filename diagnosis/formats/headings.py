@@ -9,31 +9,48 @@ from diagnosis.formats import tongues
 
 LONGEST = 48
 """Characters of a line that may be a heading."""
+MOST_LOSSES = 500
+"""An evaluation that tells more of them without a heading behind it is none: the training went on unnamed."""
 _HEADING = re.compile(
-    r"(?i)\W*(?:(?:running|starting|start|begin|now|on) )?"
-    r"(?:(?P<evaluates>val(?:id(?:ation|ating|ate)?)?|test(?:ing)?|eval(?:uat\w+)?|dev)|train(?:ing)?|epoch\W{0,4}\d.*)\b"
-    r"[^\d=]{0,24}=*\s*$"
+    r"(?i)\W*(?:(?P<once>running|starting|start|begin|now|on) )?"
+    r"(?:(?P<evaluates>val(?:id(?:ation|ating|ate)?)?|test(?:ing)?|eval(?:uat\w+)?|dev)\b(?:\W+(?:the|model|set|errors?|"
+    r"results?|metrics?|scores?|performance|phase|stage|loop|epoch|steps?|run|begins?|start(?:s|ed|ing)?|now|"
+    r"on (?:the )?\w{1,20}(?: \w{0,4}set| data)?))*\W*$"
+    r"|(?:train(?:ing)?|epoch\W{0,4}\d.*)\b(?P<more>[^\d=]{0,24})=*\s*$)"
 )
+"""`Test dataset loaded` and `Evaluation: off` are told once, before the training: whoever evaluates says no more."""
+_WORD = re.compile(r"[^\W_]")
 
 
 class Headings:
-    """The headings of one source: whether the newest one is an evaluation's, and whether any was."""
+    """The headings of one source: whether the newest one is an evaluation's, and whether any was.
 
-    __slots__ = ("evaluates", "has_evaluated")
+    An evaluation ends where the training's heading comes again, so one counts only where that was heard before.
+    """
+
+    __slots__ = ("_evaluates", "_has_trained", "_losses", "has_evaluated")
 
     def __init__(self) -> None:
-        self.evaluates = False
+        self._evaluates = self._has_trained = False
         self.has_evaluated = False
+        self._losses = 0
 
     def hear(self, text: str) -> bool:
         """Take the line if it is a heading; True for the first one of an evaluation."""
         heading = _HEADING.match(tongues.in_english(text))
-        if heading is not None:
-            self.evaluates = heading["evaluates"] is not None
-        elif tongues.evaluates(text, 0, len(text)) and not any(map(str.isdigit, text)):
-            self.evaluates = True
-        else:
-            return False
-        is_first = self.evaluates and not self.has_evaluated
-        self.has_evaluated = self.has_evaluated or self.evaluates
+        if heading is not None and heading["evaluates"] is None:
+            self._evaluates = False
+            # `Starting training` and `Train set loaded` are told once.
+            self._has_trained = self._has_trained or not (heading["once"] or _WORD.search(heading["more"]))
+        elif self._has_trained and (heading is not None or tongues.is_evaluation_heading(text)):
+            self._evaluates, self._losses = True, 0
+        is_first = self._evaluates and not self.has_evaluated
+        self.has_evaluated = self.has_evaluated or self._evaluates
         return is_first
+
+    def claims_loss(self) -> bool:
+        """Whether a loss without a counter that stands here is an evaluation's."""
+        self._losses += self._evaluates
+        if self._losses > MOST_LOSSES:
+            self._evaluates = self._has_trained = False
+        return self._evaluates

@@ -69,8 +69,8 @@ class StepFinder:
         if found is None:
             return False
         stream = self._memory.stream_of(line.stream)
-        is_mean = self._tells_steps or stream.bars.holds_loss or self._headings.evaluates
-        if found.kind == "ordinal" and is_mean and not notices.is_no_step(text):
+        is_mean = self._tells_steps or stream.bars.holds_loss
+        if found.kind == "ordinal" and not notices.is_no_step(text) and (is_mean or self._headings.claims_loss()):
             # Beside losses that carry their step, one without is the mean of an epoch; or it is an evaluation's.
             stream.remember(line.printed)
             self._noticer.notice(line)

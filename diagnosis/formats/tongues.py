@@ -33,6 +33,15 @@ _RUN = re.compile(rf"(?<![^\W_])(?:{_PART})+(?![^\W_])")
 _EVALUATES = re.compile(
     "|".join(word for word, english in _ENGLISH.items() if english in ("val", "test", "eval")), re.IGNORECASE
 )
+_BESIDE = (
+    "开始 開始 正在 进行 進行 结果 結果 阶段 階段 模型 指标 指標 误差 誤差 性能 集 中 在 上 的 の "
+    "セット フェーズ モデル 시작 결과 단계 모델 세트 중 "
+    "ирование ирования результаты модели на выборке выборка sonuçları kết_quả bắt_đầu"
+)
+"""What may stand beside such a word in a heading; who loads or prepares a set evaluates nothing yet."""
+_EVALUATION_HEADING = re.compile(
+    rf"(?:{_EVALUATES.pattern}|{_BESIDE.replace(' ', '|').replace('_', ' ')}|[\W_])+", re.IGNORECASE
+)
 _NUMBERED = {
     "epoch": re.compile(r"第 ?(\d{1,6}) ?(?:/ ?\d{1,6} ?)?(?:个? ?(?:轮|輪|epoch)|エポック)"),
     "step": re.compile(r"第 ?(\d{1,12}) ?(?:步|次迭代|个?批次|ステップ)"),
@@ -50,6 +59,11 @@ def in_english(key: str) -> str:
 def evaluates(text: str, start: int, end: int) -> bool:
     """True when a word of another language in this part of a line says that it tells of an evaluation."""
     return not text.isascii() and _EVALUATES.search(text, start, end) is not None
+
+
+def is_evaluation_heading(text: str) -> bool:
+    """True for a line of another language that says nothing but that an evaluation follows."""
+    return evaluates(text, 0, len(text)) and _EVALUATION_HEADING.fullmatch(text) is not None
 
 
 def numbered(text: str) -> dict[str, tuple[int, int]]:

@@ -61,3 +61,42 @@ def test_the_bar_of_an_evaluation_is_no_training(name):
     bar = f"{name}: {{}}%|███| {{}}/50 [00:28<00:00,  1.08it/s, loss=9.5]\n"
 
     assert losses(read("".join(bar.format(2 * n, n) for n in (10, 20, 50)))) == []
+
+
+EVALUATES = ["Validation", "--- Testing ---", "Test Error:", "Running evaluation...", "Evaluating on the test set",
+             "Validation results:", "Starting validation epoch", "开始验证", "验证集结果：", "=== 검증 결과 ===",
+             "Тестирование", "検証中..."]  # fmt: skip
+TELLS_ONCE = ["Test dataset loaded", "Testing CUDA", "Dev mode", "Evaluation: off", "Evaluation disabled",
+              "Validation split ready", "Test passed", "Testing GPU connection... ok", "eval dataloader ready.",
+              "test set size", "加载测试集", "테스트 데이터 로드 완료", "загрузка тестовой выборки"]  # fmt: skip
+
+
+@pytest.mark.parametrize("heading", EVALUATES)
+def test_losses_below_the_heading_of_an_evaluation_are_no_training(heading):
+    """Until the training has its own again."""
+    text = f"Training\nloss: 2.75\nloss: 2.5\n{heading}\nloss: 9.5\nTraining\nloss: 2.25\n"
+
+    assert [loss for _, loss in losses(read(text))] == [2.75, 2.5, 2.25]
+
+
+@pytest.mark.parametrize("line", TELLS_ONCE)
+def test_a_line_that_only_speaks_of_an_evaluation_hides_no_training(line):
+    """Sets are loaded and devices tested before the first step; no heading comes after it."""
+    text = f"Train\n{line}\n" + "".join(f"loss: {3 - n / 4}\n" for n in range(4))
+
+    assert [loss for _, loss in losses(read(text))] == [3.0, 2.75, 2.5, 2.25]
+
+
+@pytest.mark.parametrize("first", ["", "Starting training\n", "Train dataset loaded\n", "Training started...\n"])
+def test_an_evaluation_that_no_heading_ends_hides_no_training(first):
+    """A script that names only its evaluations goes on unnamed."""
+    text = first + "".join(f"loss: {9 - n / 100:.2f}\n" + ("Validation\n" if n % 50 == 25 else "") for n in range(200))
+
+    assert len(losses(read(text))) == 200
+
+
+def test_an_evaluation_does_not_go_on_for_ever():
+    """Where `Training` was told once and many losses come behind an evaluation, they are the training's."""
+    text = "Training\nloss: 3.5\nValidation\n" + "loss: 2.5\n" * 2000 + "Validation\n" + "loss: 2.5\n" * 2000
+
+    assert len(losses(read(text))) > 3000
