@@ -222,7 +222,7 @@ def wanted_findings(picture: Picture) -> dict[Key, str]:
     elif standing.outcome is Outcome.WATCHER_SILENT and len(standing.silent_nodes) == len(picture.nodes):
         found[standing.outcome, None] = "no watcher of the run can be heard; nobody knows whether it trains"
         return found
-    elif standing.is_unseen and standing.silent_nodes:
+    elif standing.is_unread:
         span = wording.duration(standing.silent_seconds or 0.0)
         text = f"no step was read for {span}, and no watcher that reads the steps can be heard"
         found[standing.outcome, None] = f"{text}; nobody knows whether the run trains"
@@ -259,7 +259,7 @@ def _finding(run: Run, standing: Standing, key: Key, text: str, now: float, *, w
 
 def _may_be_down(standing: Standing, key: Key) -> bool:
     """Whether the one node that tells the steps fell silent beside others: it may have taken the run with it."""
-    return key == (Outcome.WATCHER_SILENT, None) and standing.is_unseen and bool(standing.silent_nodes)
+    return key == (Outcome.WATCHER_SILENT, None) and standing.is_unread
 
 
 def _key(kind: str, node: str | None) -> Key:

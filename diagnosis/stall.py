@@ -73,6 +73,8 @@ class Standing:
     phase: Phase = Phase.TRAINING
     silent_nodes: tuple[str, ...] = ()
     """Not heard for so long that somebody must be told."""
+    is_unread: bool = False
+    """A step is overdue, and for as long none of those was heard who would have read it."""
     is_half_way: bool = False
     """Quiet long enough to save evidence, not long enough to say anything."""
 
@@ -150,7 +152,9 @@ def _by_progress(seen: Watched, limits: Thresholds, silent: tuple[str, ...]) -> 
         return Standing(Outcome.FINE, text, quiet, allowed, standing.step, phase, is_half_way=quiet >= early)
     step = _newest_step(seen.ranks)
     if quiet > allowed and not _was_looked_for(seen, progressed, allowed) and not _users_rule(seen, limits, phase):
-        return Standing(Outcome.WATCHER_SILENT, _unheard(seen), quiet, allowed, step, phase, silent)
+        is_unread = bool(silent) and set(_readers(seen, progressed - allowed)) <= set(silent)
+        text = _unheard(seen)
+        return Standing(Outcome.WATCHER_SILENT, text, quiet, allowed, step, phase, silent, is_unread=is_unread)
     what = f" during {phase}" if phase in _PAUSES else ""
     text = f"no progress for {duration(quiet)}{what}; {duration(allowed)} are usual at most for this run"
     return Standing(Outcome.STALLED, text, quiet, allowed, step, phase, silent)

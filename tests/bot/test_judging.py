@@ -160,6 +160,7 @@ async def test_nothing_is_over_while_nobody_looks(judge, world, registry, monkey
     [
         ({"n1": 25.0}, []),
         ({"n1": 25.0, "n2": 1.0}, []),
+        ({"n1": 25.0, "n2": 1_000.0}, [("warning", "n2")]),
         ({"n1": 100.0}, [("warning", None)]),
         ({"n1": 100.0, "n2": 1.0}, [("critical", None), ("warning", "n1")]),
         ({}, [("warning", None)]),
