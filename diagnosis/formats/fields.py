@@ -302,7 +302,7 @@ _DISCRIMINATOR = re.compile(
 
 _LOSS_ORDER = {name: place for place, name in enumerate(LOSSES)}
 _NOT_TRAINING = re.compile(
-    r"(?:^|[/_ ])(?:e?val|va|vali|valid|validation|test|dev|eval\w*|tel)(?:$|[/_ ])|__(?:min|max)$|_epoch$"
+    r"(?:^|[/_ ])(?:e?val|va|vali|valid|validation|test|dev|held_?out|eval\w*|tel)(?:$|[/_ ])|__(?:min|max)$|_epoch$"
 )
 _UNIT = re.compile(r" ?\([^()]*\)$| in s$")
 

@@ -21,7 +21,7 @@ _PAIR = re.compile(
     rf"['\"]?{_WRAP}\[*\ *(?P<number>{NUMBER}(?:[KMGT]|k(?![A-Za-z]))?)(?!\d|:\d)"
 )
 _EVALUATION = re.compile(
-    r"(?:^|[\s\[(|])(?:(?i:e?val|evaluation|evaluating|valid|validate|validating|validation|test|testing|dev)|CV)(?=[\s\])|:\[]|$)"
+    r"(?:^|[\s\[(|])(?:(?i:e?val|evaluation|evaluating|valid|validate|validating|validation|test|testing|dev|held-?out)|CV)(?=[\s\])|:\[]|$)"
 )
 _HARMLESS = frozenset(
     ("train", "training", "info", "debug", "warning", "notice", "success", "the", "current", "at", "with", "batch")

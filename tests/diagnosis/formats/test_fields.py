@@ -71,6 +71,7 @@ def test_the_training_loss_is_told_from_other_losses(keys, loss):
         ("eval_loss", True),
         ("val/loss", True),
         ("valid_loss", True),
+        ("held_out/loss", True),
         ("lm_loss__min", True),
         ("loss", False),
         ("value_loss", False),

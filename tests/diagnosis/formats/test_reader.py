@@ -315,6 +315,8 @@ def test_steps_that_begin_again_with_each_epoch_go_on_counting():
         "Validation at step 100: loss=2.5 lr=1\n",
         "eval: step=100, loss=2.5, lr=1\n",
         "Test Loss: 2.5, step: 5\n",
+        "step 100 held-out loss 2.5\n",
+        "Heldout | step: 100 | ppl: 9.5\n",
         "best loss: 2.5 at step: 100\n",
         "loss_scale=65536 step=3\n",
         "Let's start with the first step: 1 + 1 loss\n",
