@@ -38,6 +38,25 @@ def test_a_long_document_is_read_whole(tmp_path):
     assert answer_of(tmp_path, json.dumps(many))["loss"]["points"] == 10_000
 
 
+def test_a_document_longer_than_is_held_is_read_to_its_end(tmp_path, monkeypatch):
+    """Its last record is told: a list, a list within an object, and objects without one."""
+    monkeypatch.setattr("bot.unfolding.MOST_BYTES", 1 << 19)
+    many = [{"step": step, "note": "é" * (step % 70), "loss": 3 - step / 20_000} for step in range(20_000)]
+    texts = (json.dumps(many), json.dumps({"a": [1], "log_history": many, "b": 1}), "".join(map(json.dumps, many)))
+
+    told = [answer_of(tmp_path, text, f"{at}.log")["loss"] for at, text in enumerate(texts)]
+
+    assert [(one["points"], one["last_step"], one["last"]) for one in told] == [(20_000, 19_999, 2.00005)] * 3
+
+
+@pytest.mark.parametrize("between", ["", " ", ", "])
+def test_records_in_a_row_without_a_list_are_all_read(tmp_path, between):
+    """As a program leaves them that forgets the end of the line."""
+    loss = answer_of(tmp_path, between.join(map(json.dumps, RECORDS)))["loss"]
+
+    assert (loss["points"], loss["last_step"], loss["last"]) == (100, 100, 2.0)
+
+
 def test_the_record_is_quoted_without_those_in_front_of_it(tmp_path):
     """All stand on line 1."""
     records = [*RECORDS, {"step": 101, "loss": float("nan")}, {"step": 102, "loss": float("nan")}]
