@@ -11,6 +11,7 @@ import lzma
 import shutil
 import stat
 import subprocess
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -20,8 +21,9 @@ from typing import IO, cast
 
 ZSTD = b"\x28\xb5\x2f\xfd"
 MISSING_ZSTD = "packed with zstd: install the `zstd` command to read it"
-FAILURES = (OSError, EOFError, lzma.LZMAError)
+FAILURES = (OSError, EOFError, lzma.LZMAError, zlib.error)
 """What a file may do instead of being read."""
+_DAMAGED_BZIP2 = "Invalid data stream"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _HEADS = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", ZSTD, *_UTF_16)
 
@@ -43,6 +45,15 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
                 yield stream
         else:
             yield _unpacked(file, magic)
+
+
+def reason_of(failure: Exception) -> str:
+    """Why a file could not be read to its end, in words."""
+    if isinstance(failure, EOFError):
+        return "packed, and its end is missing: it was cut, or is still being written"
+    if isinstance(failure, gzip.BadGzipFile | lzma.LZMAError | zlib.error) or str(failure) == _DAMAGED_BZIP2:
+        return f"packed, and damaged: {failure}"
+    return getattr(failure, "strerror", None) or str(failure) or type(failure).__name__
 
 
 def is_packed(path: Path) -> bool:

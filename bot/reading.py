@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from bot.log_lines import Piece, Reading, Take, read_lines
-from bot.opening import FAILURES, is_packed, opened
+from bot.opening import FAILURES, is_packed, opened, reason_of
 from bot.rotated import in_order, siblings
 from bot.snapshot_manifest import Manifest, read_manifest
 from bot.unfolding import unfolded
@@ -134,7 +134,7 @@ def _read_set(members: list[tuple[Path, str]], snapshot: Manifest, case: Case, r
 
 
 def _unreadable(shown: str, error: Exception, case: Case) -> CaseFile:
-    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    reason = reason_of(error)
     case.unread.append(f"{shown}: {reason}")
     return CaseFile(shown, "unknown", problem=reason)
 

@@ -2,8 +2,12 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import IO
 
+from bot.opening import FAILURES, opened, reason_of
 from diagnosis.errors import Mistake
 from diagnosis.redaction import MaskingStream
 
@@ -19,18 +23,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the masked text to stdout and the count to stderr."""
-    try:
-        source = sys.stdin.buffer if options.file == "-" else Path(options.file).open("rb")  # noqa: SIM115
-    except OSError as away:
-        raise Mistake(f"Cannot read {options.file}: {away.strerror}.") from away
     stream = MaskingStream()
-    with source:
-        while data := source.read(CHUNK_BYTES):
-            _write(stream.feed(data), options)
+    for data in _pieces(options.file):
+        _write(stream.feed(data), options)
     _write(stream.close(), options)
     said = f"{stream.count} secret{'' if stream.count == 1 else 's'} masked"
     sys.stdout.write(f"{stream.count}\n") if options.count else sys.stderr.write(said + "\n")
     return 0
+
+
+def _pieces(file: str) -> Iterator[bytes]:
+    try:
+        with _opened(file) as source:
+            while data := source.read(CHUNK_BYTES):
+                yield data
+    except FAILURES as failure:
+        raise Mistake(f"Cannot read {file}: {reason_of(failure)}.") from failure
+
+
+def _opened(file: str) -> AbstractContextManager[IO[bytes]]:
+    # In a packed file, and in UTF-16, no secret can be seen.
+    if file == "-":
+        return nullcontext(sys.stdin.buffer)
+    return opened(Path(file)) if Path(file).is_file() else Path(file).open("rb")
 
 
 def _write(data: bytes, options: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from bot.opening import FAILURES, is_packed, opened
+from bot.opening import FAILURES, is_packed, opened, reason_of
 from bot.rotated import siblings
 from bot.rotation.existing import about, stanzas_for
 from diagnosis.formats.reader import LogReader
@@ -124,7 +124,7 @@ def _count(path: Path, strides: list[float]) -> Counted:
                 steps.take(reader.feed(data.replace(b"\0", b"")))
         steps.take(reader.close())
     except FAILURES as error:
-        problem = f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error}"
+        problem = f"{path.name} cannot be read: {reason_of(error)}"
     return Counted(path, steps.count, steps.first, steps.last, packed, problem)
 
 

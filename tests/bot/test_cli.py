@@ -1,6 +1,8 @@
 """The command line: what each command refuses, and in which words."""
 
+import gzip
 import importlib
+import lzma
 import pkgutil
 import socket
 import subprocess
@@ -131,6 +133,20 @@ def test_our_own_failure_is_called_ours(capsys, monkeypatch):
 
     assert main(["inspect"]) == cli.FAILURE
     assert "our own failure, not yours" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, lambda data: data.decode().encode("utf-16")])
+def test_secrets_are_shown_masked_however_the_file_is_packed(pack, capfd, tmp_path):
+    """What a rotated log holds is masked where it is unpacked, so it is here."""
+    file = tmp_path / "train.log.1"
+    file.write_bytes(pack(b"step 1\nWANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n"))
+
+    assert main(["redact", str(file)]) == 0
+
+    told = capfd.readouterr()
+    assert told.out.startswith("step 1\nWANDB_API_KEY=")
+    assert "0123456789abcdef" not in told.out
+    assert told.err == "1 secret masked\n"
 
 
 @pytest.mark.parametrize("name", ["watch", "inspect", "redact"])

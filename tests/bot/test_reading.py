@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import pickle
+import random
 import tracemalloc
 
 import pytest
@@ -52,8 +53,23 @@ def test_a_packed_file_that_was_cut_says_so(tmp_path):
 
     case, _ = read(tmp_path)
 
-    assert case.files[0].problem
+    assert case.files[0].problem == "packed, and its end is missing: it was cut, or is still being written"
     assert case.unread
+
+
+@pytest.mark.parametrize("at", [40, 400, -6])
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_damaged_packed_file_says_so_and_the_others_are_read(tmp_path, pack, at):
+    """One byte of its head, its middle or its checksum is another."""
+    data = bytearray(pack(random.Random(1).randbytes(2000) + LOG.encode()))
+    data[at] ^= 0xFF
+    (tmp_path / "rank0.log").write_bytes(data)
+    (tmp_path / "rank1.log").write_text(LOG)
+
+    case, _ = read(tmp_path)
+
+    assert case.files[0].problem.startswith("packed, and ")
+    assert (case.files[1].rank, case.files[1].lines) == (1, 199)
 
 
 def test_a_folder_is_read_in_the_order_of_ranks_without_hidden_files(tmp_path):
