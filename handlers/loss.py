@@ -56,7 +56,8 @@ async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
     shown = select(series, part)
     beside = select(await read_series(desk, other.name, part), part) if other else None
     now = await desk.registry.clock.estimate()
-    stands = await standing_of(desk, run, look_at(series), series)
+    judged = await from_its_start(desk, run.name, series, part)
+    stands = await standing_of(desk, run, look_at(judged), judged)
     look = stands.look
     incidents = (await desk.registry.incidents.of_run(run.name, MOST_INCIDENTS)).values()
     around = changes_to_tell(shown, incidents, look, is_part=not part.is_whole)
@@ -135,6 +136,13 @@ async def read_series(desk: Desk, run: str, part: Part) -> RunSeries:
         if math.isfinite(first) and math.isfinite(last) and last - first >= part.seconds:
             return newest
     return await desk.registry.series.whole(run)
+
+
+async def from_its_start(desk: Desk, run: str, series: RunSeries, part: Part) -> RunSeries:
+    """The same, or the whole run where the part begins within a trouble: its first step is not since when."""
+    look = look_at(series)
+    begins_wrong = look.health is Health.WRONG and look.last_good_step is None
+    return await desk.registry.series.whole(run) if begins_wrong and not part.is_whole else series
 
 
 def file_word(name: str) -> str:

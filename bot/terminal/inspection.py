@@ -187,9 +187,8 @@ def _print_numbers(answer: Answer, console: Console) -> None:
         return
     bad = f", {facts['nonfinite']:,} of them not finite" if facts["nonfinite"] else ""
     steps = "" if facts["last_step"] is None else f" · steps {facts['first_step']:,} to {facts['last_step']:,}"
-    console.print(
-        Text(f"  {facts['points']:,} loss points{bad}{steps} · {_short(facts['first'])} → {_short(facts['last'])}")
-    )
+    points = f"{facts['points']:,} loss point{_s(facts['points'])}"
+    console.print(Text(f"  {points}{bad}{steps} · {_short(facts['first'])} → {_short(facts['last'])}"))
     jump = facts["largest_jump"]
     if jump is not None:
         at = f" at step {jump['step']:,}" if jump["step"] is not None else ""
@@ -227,6 +226,10 @@ def _print_own_words(answer: Answer, console: Console) -> None:
             return
 
 
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
 def _short(value: float | str | None) -> str:
     return f"{value:.4g}" if isinstance(value, float | int) else str(value)
 
@@ -255,6 +258,8 @@ def _print_findings(findings: list[Finding], console: Console) -> None:
 
 def _print_files(answer: Answer, console: Console) -> None:
     files = answer.case.files
+    if not files:
+        return
     table = Table(box=None, padding=(0, 2, 0, 2), show_edge=False, header_style="dim")
     for name in ("file", "what it is", "rank", "node", "lines"):
         table.add_column(name, overflow="fold", justify="right" if name == "lines" else "left")

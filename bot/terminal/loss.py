@@ -12,7 +12,16 @@ from handlers.around import changes_to_tell
 from handlers.command import Desk
 from handlers.find_run import find_run
 from handlers.health import look_at
-from handlers.loss import COMMAND, MOST_INCIDENTS, compare, metric_of, other_run, read_series, read_words
+from handlers.loss import (
+    COMMAND,
+    MOST_INCIDENTS,
+    compare,
+    from_its_start,
+    metric_of,
+    other_run,
+    read_series,
+    read_words,
+)
 from handlers.loss_standing import standing_of
 from handlers.marked import marked_before
 from handlers.messages.loss import loss_answer
@@ -33,7 +42,8 @@ def loss(words: str, settings: BotSettings, config: Path | None = None) -> int:
         if given.has("csv"):
             sys.stdout.buffer.write(to_csv(shown))
             return 0
-        stands = await standing_of(desk, run, look_at(series), series)
+        judged = await from_its_start(desk, run.name, series, part)
+        stands = await standing_of(desk, run, look_at(judged), judged)
         look = stands.look
         incidents = (await desk.registry.incidents.of_run(run.name, MOST_INCIDENTS)).values()
         around = changes_to_tell(shown, incidents, look, is_part=not part.is_whole)

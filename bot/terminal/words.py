@@ -43,6 +43,8 @@ def check_paths(paths: Iterable[Path]) -> None:
         try:
             path.stat()
         except FileNotFoundError:
+            if path.is_symlink():
+                raise Mistake(f"{path} is a link to {path.readlink()}, which is not there.") from None
             raise Mistake(f"There is no file or folder {path}.") from None
         except OSError as problem:
             raise Mistake(f"Cannot read {path}: {problem.strerror}.") from problem

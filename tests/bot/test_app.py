@@ -47,6 +47,18 @@ async def test_a_bad_run_is_called_wrong_since_its_step(workspace, bot, registry
     assert "Last good step 150" in text
 
 
+@pytest.mark.parametrize("part", ["--last 10", "--last 20s", "--steps 180..200"])
+async def test_a_part_that_begins_within_the_trouble_tells_its_true_start(workspace, bot, registry, part):
+    """What is shown may be cut where one likes; since when it is wrong may not."""
+    await a_run(registry, bad_from=151)
+
+    await workspace.slash("/loss", f"run42 {part}")
+    await shared_png(workspace)
+
+    text = workspace.messages()[0]["text"]
+    assert "is wrong since step 151: loss is NaN. Last good step 150" in text
+
+
 async def test_csv_and_comparison_arrive_as_files(workspace, bot, registry):
     """`--vs` draws both, `--csv` brings the numbers."""
     await a_run(registry)

@@ -135,6 +135,16 @@ def test_our_own_failure_is_called_ours(capsys, monkeypatch):
     assert "our own failure, not yours" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["inspect", "replay"])
+def test_a_link_that_leads_nowhere_is_told_from_a_wrong_name(command, capsys, tmp_path):
+    """`ls` shows it, so "there is no file" would puzzle."""
+    (tmp_path / "train.log").symlink_to("/no/such/disk/train.log")
+
+    assert main([command, str(tmp_path / "train.log")]) == USAGE
+
+    assert f"{tmp_path}/train.log is a link to /no/such/disk/train.log, which is not there." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, lambda data: data.decode().encode("utf-16")])
 def test_secrets_are_shown_masked_however_the_file_is_packed(pack, capfd, tmp_path):
     """What a rotated log holds is masked where it is unpacked, so it is here."""

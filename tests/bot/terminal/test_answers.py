@@ -46,6 +46,13 @@ def test_loss_prints_the_sentence_and_a_curve(here, capsys):
     assert "✕" in out
 
 
+def test_loss_of_a_part_tells_the_true_start_of_the_trouble(here, capsys):
+    """As in Slack."""
+    assert loss("run42 --last 10", here) == 0
+
+    assert "run42 is wrong since step 151: loss is NaN." in capsys.readouterr().out
+
+
 def test_loss_says_how_two_runs_stand(here, capsys):
     """As in Slack, without the picture of both; another run that is none is answered kindly."""
     assert loss("run42 --vs run40", here) == 0

@@ -76,6 +76,24 @@ def test_first_the_trouble_then_the_reasons_then_the_numbers(tmp_path):
     assert text.rindex("training log") > places[-1]
 
 
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        ({"train.log": "step 1 loss 2.5\n"}, ["1 loss point ·", "largest"]),
+        ({}, ["No training loss was read", "what it is"]),
+    ],
+)
+def test_what_is_not_there_has_no_words(tmp_path, log, said):
+    """No plural for one point, no head of a table without a row."""
+    for name, text in log.items():
+        (tmp_path / name).write_text(text)
+
+    text = printed(tmp_path)
+
+    assert said[0] in text
+    assert said[1] not in text
+
+
 def test_a_reason_that_only_quotes_the_evidence_is_not_said_twice(tmp_path):
     """The line stands there once, with its place."""
     (tmp_path / "rank3.log").write_text(STEPS + OOM)
