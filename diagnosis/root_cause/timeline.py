@@ -144,6 +144,16 @@ class Timeline:
             done == {0}
             and first is not None
             and all(facts.last is not None and facts.last.step >= first.step for facts in told.values())
+            and (_total(first) is not None or not self._awaits_data())
+        )
+
+    def _awaits_data(self) -> bool:
+        """A rank timed out in a call that carries more than the sign that somebody has come: in the midst of a step."""
+        return any(
+            int(item.symptom.fields.get("numel_in") or 0) > 1
+            for _, log in self._logs
+            for item in log.all_of("nccl_watchdog_timeout")
+            if item.attempt == log.attempt
         )
 
     def _telling(self) -> list[tuple[int | None, RankFacts]]:
@@ -197,11 +207,17 @@ class Timeline:
 
 
 def _has_more(told: Told) -> bool:
-    """`step 300/9000`: the line itself tells how many there were to be."""
+    """Whether the line itself tells that there were to be more steps."""
+    total = _total(told)
+    return total is not None and total > told.step * 1.02 + 1
+
+
+def _total(told: Told) -> int | None:
+    """`step 300/9000`: how many there were to be."""
     found = re.search(rf"(?<!\d){told.step:,}\s{{0,3}}/\s{{0,8}}([\d,]{{1,15}})\b", told.evidence.text) or re.search(
         rf"(?<!\d){told.step}\s{{0,3}}/\s{{0,8}}(\d{{1,15}})\b", told.evidence.text
     )
-    return found is not None and int(found[1].replace(",", "") or 0) > told.step * 1.02 + 1
+    return int(found[1].replace(",", "") or 0) if found is not None else None
 
 
 def _told_since(other: LogFacts, log: LogFacts, when: float, steps: int) -> bool:

@@ -67,6 +67,31 @@ UNSEEN = (
         also=("collective_hang",),
     ),
     Story(
+        "rank 0 leaves the loop early, and the rest wait with their gradients; nobody tells how many steps there are",
+        {
+            f"rank{r}.log": plain(1, 70, rank=r).replace("/9000", "")
+            + (
+                f"{clock(141)},000 INFO [rank0] Training completed: data exhausted\n"
+                if r == 0
+                else timeout(r, 71, numel=137_216, at=800)
+            )
+            for r in range(4)
+        },
+        "collective_hang",
+        rank=0,
+        also=("rank_crash", "dataloader_stall"),
+    ),
+    Story(
+        "rank 0 is done, the rest time out in the teardown; nobody tells how many steps there are",
+        {
+            f"rank{r}.log": plain(1, 70, rank=r).replace("/9000", "")
+            + (f"{clock(141)},000 INFO [rank0] Training completed\n" if r == 0 else teardown(r, 901, 2402))
+            for r in range(4)
+        },
+        "none",
+        also=("collective_hang",),
+    ),
+    Story(
         "post-fit single-element allreduce of Lightning",
         {
             "slurm-99.out": "".join(
