@@ -61,8 +61,17 @@ class Story:
                     self.killed[point] += 1
                     break
                 await asyncio.sleep(0.02)
+            if side == "bot":
+                await self._tell_something()
         self.end(side)
         self.start(side)
+
+    async def _tell_something(self):
+        """What ends a bot five times in a row, and tells nothing in between, is poison and no accident."""
+        before = len(self._workspace.messages())
+        self.start("bot")
+        while len(self._workspace.messages()) == before:
+            await asyncio.sleep(0.05)
 
     async def told(self):
         """No more is found; how many runs there were, and how often each was told of when all were."""
