@@ -21,6 +21,8 @@ from typing import IO, cast
 
 ZSTD = b"\x28\xb5\x2f\xfd"
 MISSING_ZSTD = "packed with zstd: install the `zstd` command to read it"
+NO_FILE = "not a regular file"
+SAVE_IT = " but a pipe: write what it gives into a file first"
 FAILURES = (OSError, EOFError, lzma.LZMAError, zlib.error)
 """What a file may do instead of being read."""
 _DAMAGED_BZIP2 = "Invalid data stream"
@@ -35,8 +37,9 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     Raises:
         OSError: It is no regular file, cannot be read, or needs a program that is not installed.
     """
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(22, "not a regular file")
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        raise OSError(22, NO_FILE + (SAVE_IT if stat.S_ISFIFO(mode) else ""))
     with path.open("rb") as file:
         magic = file.read(6)
         file.seek(0)

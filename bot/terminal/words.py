@@ -40,6 +40,8 @@ def check_paths(paths: Iterable[Path]) -> None:
         Mistake: One is.
     """
     for path in paths:
+        if str(path) in {"-", "/dev/stdin"}:
+            raise Mistake("Standard input is not read: write it into a file first.")
         try:
             path.stat()
         except FileNotFoundError:

@@ -43,7 +43,7 @@ def document(folder):
 THINGS = [
     (empty, "train.log: empty"),
     (no_file, "there is no file to read"),
-    (fifo, "not a regular file"),
+    (fifo, "not a regular file but a pipe: write what it gives into a file first"),
     (program, "train.log: a program, no log"),
     (random_bytes, "train.log: binary data, no log"),
     (no_training, "train.log: no line of it tells a training step or a loss"),

@@ -77,6 +77,7 @@ def test_without_a_command_the_list_is_shown(capsys):
         (["frobnicate"], "There are: demo"),
         (["inspect"], "it needs PATH"),
         (["inspect", "/no/such/file"], "There is no file or folder /no/such/file."),
+        (["inspect", "-"], "Standard input is not read: write it into a file first."),
         (["inspect", "--jsno", "x"], "Did you mean --json?"),
         (["watch"], "Nothing to watch."),
         (["watch", "--run", "a"], "Give both --run NAME and --log GLOB"),
