@@ -69,11 +69,9 @@ class Looking:
             sight = self._sights.get(place)
             if sight is None or sight.at < asked or sight.since > since:
                 sight = await self._read(place, since)
-            if not sight.answer.is_ok:
-                _keep(self._failures, place, sight)
-                return sight
-            for old in _keep(self._sights, place, sight):
-                self._locks.pop(old, None)
+            for old in _keep(self._sights if sight.answer.is_ok else self._failures, place, sight):
+                if old not in self._sights and old not in self._failures:
+                    self._locks.pop(old, None)
         return sight
 
     async def _read(self, place: Place, since: float) -> Sight:

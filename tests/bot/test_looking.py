@@ -85,6 +85,22 @@ async def test_many_who_cannot_look_find_it_out_together(workspace, registry, lo
     assert (await looking.look(workspace.channel, None, since)).answer.is_ok
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_of_many_threads_only_the_newest_are_kept(workspace, registry, looking, monkeypatch, *, is_there):
+    """Also of those that cannot be read: each incident has one."""
+    monkeypatch.setattr("bot.looking.KEPT_PLACES", 3)
+    now = await registry.clock.estimate()
+    roots = [message["ts"] for message in workspace.messages()[:4]]
+
+    sights = [
+        await looking.look(workspace.channel, root if is_there else f"{number}.000001", now)
+        for number, root in enumerate(roots)
+    ]
+
+    assert [sight.answer.is_ok for sight in sights] == [is_there] * 4
+    assert len(looking._locks) == 3
+
+
 async def test_what_shows_late_is_seen(workspace, slack, registry, looking):
     """Slack's history lags behind its posts: a look goes back a little further than the one before."""
     since = await registry.clock.estimate() - 2 * HOUR
