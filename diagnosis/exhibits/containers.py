@@ -142,8 +142,12 @@ class _Reader:
             self._pod().containers.append(_Container(self._listed))
             self._note(self._pod().containers[-1], False, "reason", "OOMKilled")
             return
-        if place == ("metadata", "name") or (not keys and key == "Name"):
-            self.pods.append(_Pod(value.lstrip("/")))
+        if place == ("", "Id"):
+            self.pods.append(_Pod())
+        elif place == ("", "Name") and value.startswith("/"):
+            self._pod().name = value[1:]  # Docker tells the name of a container behind how it ended
+        elif place in {("metadata", "name"), ("", "Name")}:
+            self.pods.append(_Pod(value))
         elif place == ("spec", "nodeName"):
             self._pod().node = value
         elif not keys and key == "Node" and value not in {"", "<none>"}:

@@ -120,3 +120,17 @@ def test_of_a_container_that_was_started_again_only_its_memory_is_told():
 def test_any_text_is_read_without_an_error(text: str):
     """Whatever it holds."""
     assert read_containers(text).ends == ()
+
+
+@pytest.mark.parametrize("indent", [4, None], ids=["over many lines", "on one"])
+def test_docker_tells_each_container_by_its_own_name(indent: int | None):
+    """The name stands behind how it ended, and the next container follows."""
+    states = {"/train": (False, 0), "/other": (True, 137), "/third": (False, 1)}
+    report = [
+        {"Id": "3f", "State": {"OOMKilled": oom, "ExitCode": code}, "Name": name}
+        for name, (oom, code) in states.items()
+    ]
+
+    ends = read_containers(json.dumps(report, indent=indent)).ends
+
+    assert [(end.pod, end.exit_code) for end in ends] == [("other", 137), ("third", 1)]
