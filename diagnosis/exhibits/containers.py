@@ -142,12 +142,8 @@ class _Reader:
             self._pod().containers.append(_Container(self._listed))
             self._note(self._pod().containers[-1], False, "reason", "OOMKilled")
             return
-        if place == ("", "Id"):
-            self.pods.append(_Pod())
-        elif place == ("", "Name") and value.startswith("/"):
-            self._pod().name = value[1:]  # Docker tells the name of a container behind how it ended
-        elif place in {("metadata", "name"), ("", "Name")}:
-            self.pods.append(_Pod(value))
+        if place in {("", "Id"), ("", "Name"), ("metadata", "name")}:
+            self._take_name(key, value)
         elif place == ("spec", "nodeName"):
             self._pod().node = value
         elif not keys and key == "Node" and value not in {"", "<none>"}:
@@ -162,6 +158,13 @@ class _Reader:
             self._take_wanted(keys, key, value)
         elif keys[-1:] == ["State"] and key in {"OOMKilled", "ExitCode"}:
             self._take_docker(key, value)
+
+    def _take_name(self, key: str, value: str) -> None:
+        """Another one begins; of Docker's, the name stands behind how it ended."""
+        if key == "Name" and value.startswith("/"):
+            self._pod().name = value[1:]
+        else:
+            self.pods.append(_Pod(None if key == "Id" else value))
 
     def _take_wanted(self, keys: list[str], key: str, value: str) -> None:
         pod = self._pod()
