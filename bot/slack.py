@@ -87,6 +87,7 @@ class Slack:
         self._session: aiohttp.ClientSession | None = None
         self._client: AsyncWebClient | None = None
         self._channels: dict[str, str] = {}
+        self._listing = asyncio.Lock()
         self.pacing = Pacing()
         self.calls: Counter[tuple[str, str]] = Counter()
         """How often each method came to which outcome."""
@@ -296,21 +297,27 @@ class Slack:
         wanted = name.removeprefix("#")
         if not name.startswith("#") and wanted.isupper():
             return wanted
-        if wanted in self._channels:
-            return self._channels[wanted]
+        if wanted not in self._channels:
+            # Incidents that begin together ask once: else the first waits for its answer and later ones go ahead.
+            async with self._listing:
+                if wanted not in self._channels:
+                    await self._list_channels(wanted)
+        return self._channels.get(wanted)
+
+    async def _list_channels(self, wanted: str) -> None:
+        """Read the list of channels until this one is in it."""
         content: dict[str, Any] = {"limit": 200, "exclude_archived": True, "types": "public_channel,private_channel"}
         for _ in range(_MOST_PAGES * 5):
             answer = await self._paced("conversations.list", content, as_json=False)
             if answer.outcome is Outcome.REFUSED:
-                return None
+                return
             if not answer.is_ok:
                 raise NotAnswered("conversations.list", answer)
             self._channels |= {str(one.get("name")): str(one.get("id")) for one in answer.data.get("channels") or ()}
             cursor = (answer.data.get("response_metadata") or {}).get("next_cursor")
             if wanted in self._channels or not cursor:
-                break
+                return
             content["cursor"] = cursor
-        return self._channels.get(wanted)
 
     async def _paced(
         self, method: str, content: Mapping[str, Any], *, as_json: bool = True, priority: int = NORMAL

@@ -44,6 +44,16 @@ def alarms(finding):
     return [make(number % RUNS, rank) for rank in range(EACH) for number in range(RUNS)]
 
 
+def told(workspace):
+    """The runs in the order in which they were told."""
+    return [next(name for name in _RUN_NAMES if name in root["text"]) for root in workspace.messages()]
+
+
+def criticals_go_first(runs):
+    is_critical = [int(run[3:]) % 2 == 1 for run in runs]
+    return is_critical == sorted(is_critical, reverse=True)
+
+
 async def test_a_hundred_alarms_are_twenty_messages(workspace, registry, monitoring, publish, alarms, slack):  # noqa: PLR0917
     """One root for each run, whose five ranks stand in it; criticals before warnings; not a single reply."""
     workspace.faults.next("chat.postMessage", faults.rate_limited(RETRY_AFTER))
@@ -54,13 +64,23 @@ async def test_a_hundred_alarms_are_twenty_messages(workspace, registry, monitor
         await settled(registry, len(alarms), 100)
         await workspace.until(lambda: all("5 ranks" in root["text"] for root in workspace.messages()))
 
-    roots = workspace.messages()
-    runs = [next(name for name in _RUN_NAMES if name in root["text"]) for root in roots]
+    roots, runs = workspace.messages(), told(workspace)
     assert sorted(runs) == list(_RUN_NAMES)
     assert [workspace.replies(root["ts"]) for root in roots] == [[]] * RUNS
-    is_critical = [int(run[3:]) % 2 == 1 for run in runs]
-    assert is_critical == sorted(is_critical, reverse=True)
+    assert criticals_go_first(runs)
     assert slack.calls["chat.postMessage", "ok"] == RUNS
+
+
+async def test_criticals_go_first_however_late_their_channel_is_known(workspace, registry, monitoring, publish, alarms):
+    """Who asked first waits longest for Slack's list of channels; what is less urgent does not overtake it meanwhile."""
+    workspace.faults.next("conversations.list", faults.slow(1.5))
+    for alarm in alarms:
+        await publish(alarm)
+
+    async with monitoring(lease_seconds=120.0, group_wait_seconds=0.3):
+        await settled(registry, len(alarms), 100)
+
+    assert criticals_go_first(told(workspace))
 
 
 async def test_what_joins_is_shown_while_many_roots_wait(workspace, slack, registry, monitoring, publish, finding):  # noqa: PLR0917

@@ -107,6 +107,14 @@ async def test_a_channel_is_known_by_name_or_id(workspace, slack):
     assert await slack.channel_id("#nowhere") is None
 
 
+async def test_many_that_need_a_channel_ask_for_it_once(workspace, slack):
+    """Slack gives its list twenty times a minute; a storm's first incidents need it all at once."""
+    found = await asyncio.gather(*(slack.channel_id("#training") for _ in range(20)))
+
+    assert found == [workspace.channel] * 20
+    assert len(workspace.calls_of("conversations.list")) == 1
+
+
 async def test_a_list_of_channels_that_could_not_be_read_is_no_answer(workspace, slack):
     """A name alone is not enough: only by its id a channel can be searched for what may have arrived."""
     workspace.faults.next("conversations.list", faults.html(502))
