@@ -8,6 +8,8 @@ import contextlib
 import os
 import signal
 import sys
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from registry import Event, Lease, Place, Registry, RegistryError, StreamId, connect
@@ -48,15 +50,25 @@ class Bot:
         streams: list[StreamId] = await self._registry.events.streams()
         settled = await self._registry.ledger.settled_all(streams)
         events = await self._registry.events.read(settled, count=20)
+        # As the product tells its incidents: side by side, and each watcher's one after the other.
+        lines: defaultdict[StreamId, list[Event]] = defaultdict(list)
         for event in events:
-            await self._handle(event)
+            lines[event.stream].append(event)
+        for problem in await asyncio.gather(*map(self._tell, lines.values()), return_exceptions=True):
+            if problem is not None:
+                raise problem
         return len(events)
 
-    async def _handle(self, event: Event) -> None:
+    async def _tell(self, line: Sequence[Event]) -> None:
+        for event in line:
+            if not await self._is_told(event):
+                return
+
+    async def _is_told(self, event: Event) -> bool:
         entry = await self._registry.ledger.state(event)
         if entry.is_settled:
             await self._registry.ledger.advance(event.stream)
-            return
+            return True
         is_doubtful = event.is_resent
         if entry.intent is not None:
             # A post of a bot that died may still be under way: it is looked for when it must have arrived.
@@ -72,7 +84,7 @@ class Bot:
                 self._without.discard("wakefulness")
                 os.kill(os.getpid(), signal.SIGSTOP)
             if not ("fence" in self._without or await self._lease.confirm(POST_SECONDS)):
-                return
+                return False
             answer = await ask(self._channel, {"do": "post", "name": event.key}, POST_SECONDS)
             if answer is not None and answer["ok"]:
                 ts = answer["ts"]
@@ -81,8 +93,9 @@ class Bot:
                 await asyncio.sleep(LATE_SECONDS)
                 is_doubtful = True
         else:
-            return
+            return False
         await self._insist(event, Place("C1", ts))
+        return True
 
     async def _look(self, event: Event) -> str | None:
         if "look" in self._without:

@@ -29,7 +29,8 @@ PLANS = {
     "a Redis that is emptied": Plan(flushes=2, redis_kills=1, bot_kills=3, seed=4),
 }
 HOUR = 3600.0
-A2 = Plan(alerts=10_000, watchers=8, bots=2, bot_kills=500, redis_kills=150, watcher_kills=150, per_second=6)
+# Findings flow for about as long as the harm lasts.
+A2 = Plan(alerts=10_000, watchers=8, bots=2, bot_kills=500, redis_kills=150, watcher_kills=150, per_second=2.5)
 RESTARTS = Plan(bot_kills=0, watcher_kills=0, listen_seconds=60.0, seed=6)
 A8 = replace(RESTARTS, alerts=9_000, redis_kills=300, per_second=5)
 SLEEPS, AT_ONCE = count(1, 100), 10
