@@ -156,7 +156,7 @@ class RunJudge:
 
     def _note_turn(self, run: Run, picture: Picture, watched: _Watched, tracker: Tracker) -> None:
         step = wording.whole(picture.standing.step)
-        if watched.attempt is not None and run.attempt > watched.attempt and picture.outcome is Outcome.FINE:
+        if watched.attempt is not None and run.attempt > watched.attempt and picture.standing.is_going_on:
             text = f"the run trains again in attempt {run.attempt + 1}, now at step {step}"
             self._turns.append(Turn(run.name, run.attempt, has_ended=False, text=text))
             watched.attempt = run.attempt

@@ -85,6 +85,13 @@ class Standing:
         return self.outcome is Outcome.WATCHER_SILENT and overdue
 
     @property
+    def is_going_on(self) -> bool:
+        """Whether it trains, as far as can be seen; a watcher beside those who read its steps may be silent."""
+        if self.outcome is Outcome.WATCHER_SILENT:
+            return self.silent_seconds is not None and not self.is_unseen
+        return self.outcome is Outcome.FINE
+
+    @property
     def is_trouble(self) -> bool:
         """True for what a person must hear of."""
         return self.outcome not in {Outcome.FINE, Outcome.ENDED, Outcome.PROGRESS_UNKNOWN}

@@ -24,6 +24,7 @@ from diagnosis.incidents.people import Act
 from diagnosis.incidents.troubles import (
     AFTERMATH,
     TROUBLES,
+    UNWATCHED,
     are_of_one_night,
     explains,
     is_aftermath,
@@ -123,9 +124,10 @@ class Tracker:
         return [kind(after, reason, now, text=act.text, by=act.by)] if after.is_announced else []
 
     def restarted(self, run: str, attempt: int, text: str, now: float) -> Said:
-        """The run trains again in a later attempt: what ended the earlier ones is over."""
+        """The run trains again in a later attempt: what ended the earlier ones is over; who is silent is so still."""
         older = [found for found in self.open_of(run) if found.attempt < attempt or found.attempt == 0]
-        return [said for found in older for said in self._resolve(found, Reason.RESTARTED, text, now)]
+        over = [found for found in older if found.trouble != UNWATCHED]
+        return [said for found in over for said in self._resolve(found, Reason.RESTARTED, text, now)]
 
     def ended(self, run: str, text: str, now: float) -> Said:
         """The run is over: so is its trouble."""

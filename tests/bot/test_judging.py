@@ -273,17 +273,31 @@ async def test_a_finished_run_is_never_stalled(judge, world):
     assert await judged(judge, now) + await judged(judge, now + 2) == []
 
 
-async def test_a_restart_is_a_turn(judge, world, registry):
-    """The next attempt trains: what ended the earlier one is over."""
-    now = await world(attempt=0)
+@pytest.mark.parametrize(
+    ("ages", "quiet", "turns"),
+    [({"n1": 1.0}, 1.0, 1), ({"n1": 1.0, "n2": 100.0}, 1.0, 1), ({"n1": 100.0}, 1.0, 0), ({"n1": 1.0}, 60.0, 0)],
+    ids=["all are heard", "one is silent", "nobody is heard", "it stands"],
+)
+async def test_a_restart_is_a_turn(judge, world, registry, monkeypatch, *, ages, quiet, turns):
+    """The next attempt trains: what ended the earlier one is over, also where another node's watcher is silent."""
+    now = await world(quiet, attempt=0)
+    (beat,) = await registry.heartbeats.of_run("run42")
+
+    async def aged(*_):
+        return tuple(
+            replace(beat, heartbeat=replace(beat.heartbeat, node=node, watcher=node), age_seconds=age)
+            for node, age in ages.items()
+        )
+
+    monkeypatch.setattr(judging, "beats_of", aged)
     await judged(judge, now)
     await registry.runs.update("run42", attempt=1)
 
     await judged(judge, now + 2)
-    (turn,) = await judge.turns(now + 2, Tracker())
+    said = await judge.turns(now + 2, Tracker())
 
-    assert (turn.run, turn.attempt, turn.has_ended) == ("run42", 1, False)
-    assert "trains again in attempt 2" in turn.text
+    assert [(turn.run, turn.attempt, turn.has_ended) for turn in said] == [("run42", 1, False)] * turns
+    assert all("trains again in attempt 2" in turn.text for turn in said)
     assert await judge.turns(now + 3, Tracker()) == []
 
 

@@ -359,6 +359,13 @@ def test_a_restart_that_trains_resolves_what_ended_the_earlier_attempt(tracker, 
     assert said.reason is Reason.RESTARTED
 
 
+def test_a_restart_makes_nobody_heard(tracker, finding):
+    """A watcher that is silent while the run trains again is silent still."""
+    tracker.receive("e1", finding("watcher_silent", attempt=1), START)
+
+    assert tracker.restarted("run42", 2, "trains again since step 41,000", START + 300) == []
+
+
 def test_reminders_widen_and_stop_when_someone_has_it(tracker, finding):
     """30 min, 2 h, 6 h, then daily; an acknowledged incident is not repeated."""
     incident = only(tracker.receive("e1", finding(), START)).incident
