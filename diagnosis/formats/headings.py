@@ -20,6 +20,9 @@ _HEADING = re.compile(
 )
 """`Test dataset loaded` and `Evaluation: off` are told once, before the training: whoever evaluates says no more."""
 _WORD = re.compile(r"[^\W_]")
+_EPOCH = re.compile(
+    r"(?i)(?:[\W\d_]|info|train(?:ing|er)?|start(?:ing|ed)?|begin(?:ning)?|of)*epoch\W{0,4}(\d{1,6})(?!\d)"
+)
 
 
 class Headings:
@@ -28,9 +31,11 @@ class Headings:
     An evaluation ends where the training's heading comes again, so one counts only where that was heard before.
     """
 
-    __slots__ = ("_evaluates", "_has_trained", "_losses", "has_evaluated")
+    __slots__ = ("_evaluates", "_has_trained", "_losses", "epoch", "has_evaluated")
 
     def __init__(self) -> None:
+        self.epoch: int | None = None
+        """The newest that a heading told by its number."""
         self._evaluates = self._has_trained = False
         self.has_evaluated = False
         self._losses = 0
@@ -47,6 +52,13 @@ class Headings:
         is_first = self._evaluates and not self.has_evaluated
         self.has_evaluated = self.has_evaluated or self._evaluates
         return is_first
+
+    def tells_epoch(self, text: str) -> bool:
+        """True for a heading that tells one by its number."""
+        heading = _EPOCH.match(text)
+        told = int(heading[1]) if heading is not None else tongues.epoch_in(text)
+        self.epoch = self.epoch if told is None else told
+        return told is not None
 
     def claims_loss(self) -> bool:
         """Whether a loss without a counter that stands here is an evaluation's."""

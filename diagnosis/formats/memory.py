@@ -1,6 +1,7 @@
 """What a reader remembers of its source: streams of lines, clocks, attempts, and what waits to be handed out."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnosis.formats.line import Line
@@ -152,10 +153,15 @@ class Memory:
             AttemptMark(line.origin, why, line.evidence(self.file), facts, time=line.time, seen_at=self.seen_at)
         )
 
+    def counters(self) -> Iterator[Steps]:
+        """Every counter of this source."""
+        for counters in self.dialects.values():
+            yield from counters
+
     @property
     def has_losses(self) -> bool:
         """True when some line told a training loss."""
-        return any(steps.losses for counters in self.dialects.values() for steps in counters)
+        return any(steps.losses for steps in self.counters())
 
     def comes_again(self, text: str) -> bool:
         """True when a line like this one but for its numbers was asked about before."""

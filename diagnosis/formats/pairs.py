@@ -72,18 +72,19 @@ _OF_GENERATOR = re.compile(
     r"(?:[ _/-](?:total|all))?[^\w.]*$"
 )
 _HEAD_OF_LOSS = re.compile(
-    r"\s*(?:[\[(]?(?:\d+(?:[-/:T]\d+)+(?:[.,]\d+)?Z?|[A-Z]{1,8}|[\w.-]+:\d+|__\w+__|[a-z_]+(?:\.[a-z_]+)+"
-    r"|root|train(?:er|ing)?)[\])]?[ :|,-]{1,4}){0,6}"
+    r"\s*(?:[\[(]?(?:\d+(?:[-/:T]\d+)+(?:[.,]\d+)?Z?|[A-Z]{1,8}\d{0,7}|[\w.-]+:\d+|__\w+__|[a-z_]+(?:\.[a-z_]+)+"
+    r"|root|(?i:train(?:er|ing)?(?: metrics?| stats?| results?)?))[\])]?[ :|,-]{1,4}){0,6}"
     r"(?i:(?:train(?:ing)?|batch|step|current|running|mini-?batch)[ _-])?[lL](?:oss|OSS)\W{0,4}$"
 )
 _NOTHING_MORE = re.compile(
     r"(?i)['\"\])},;. ]*(?:[,;| ]+['\"]?(?:train(?:ing)?[ _])?"
     r"(?:acc\w*|top\d|ppl|time|lr|dice|m?iou|f1|auc|psnr|ssim|mae)['\"]?[:= ]+[\d.e-]+ ?[%s]?)*['\"\])}. ]*$"
 )
+_WHOLE = frozenset(("total_step", "total_iteration", "total_iter", "total_iters"))
 _COUNTERS = frozenset(("epoch", "ep", "step", "iter", "iteration"))
 _NOT_THE_LOSS = re.compile(
     r"(?:^|[_/.])(?:aux\w*|kl|reg\w*|z|critic|value|vf|cri|moe|\w*balanc\w*|router|entropy|best|lowest|min|max|prev\w*|last"
-    r"|old|target|ema|smooth\w*|mean|avg|packet|signal|scale\w*|weight\w*|fn|func\w*|mask|ratio|coef\w*|type|count|num|window|delta|diff)"
+    r"|old|\w*time|target|ema|smooth\w*|mean|avg|packet|signal|scale\w*|weight\w*|fn|func\w*|mask|ratio|coef\w*|type|count|num|window|delta|diff)"
     r"(?:$|[_/.])|[_/.]of$"
 )
 
@@ -101,7 +102,7 @@ def named_tokens(text: str) -> dict[str, Token]:
     names = [name for name in printed if name != "loss"] if "reduced_train_loss" in printed else printed
     loss = loss_key(names) or generator_loss(names) or _lone_loss(printed) or _beside_another(printed, text)
     tokens: dict[str, Token] = {}
-    for name, span in printed.items():
+    for name, span in sorted(printed.items(), key=_is_whole):
         if name == loss:
             tokens["loss"] = Token("loss", *span)
             continue
@@ -119,6 +120,11 @@ def named_tokens(text: str) -> dict[str, Token]:
         if length is not None:
             tokens["steps_per_epoch"] = Token("steps_per_epoch", *length.span(1))
     return tokens
+
+
+def _is_whole(pair: tuple[str, tuple[int, int]]) -> bool:
+    """`total iteration` is the step where nothing else is: beside one it may be how many there will be."""
+    return pair[0] in _WHOLE
 
 
 def adversarial(text: str, loss: Token) -> bool:

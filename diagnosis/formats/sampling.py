@@ -194,8 +194,7 @@ class Sampler:
         if number is not None and not steps.goes_on(number):
             why = f"the step went back from {steps.highest:,} to {number:,}"
             memory.attempt += 1
-            steps.restart(memory.attempt)
-            steps.last = number
+            steps.go_back(memory.attempt, number)
             memory.mark_attempt(line, why)
         loss = values.pop("loss", None)
         if loss is not None:

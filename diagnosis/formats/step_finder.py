@@ -1,6 +1,7 @@
 """Reads one line as a step: the dialects first, the general reader where no dialect is spoken."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from diagnosis.formats import notices
 from diagnosis.formats.dialects import FORMATS, GENERAL
@@ -44,6 +45,9 @@ class StepFinder:
         """A short line may say that the losses below it are an evaluation's."""
         if self._headings.hear(text):
             self._shapes.forget_ordinal()
+        if self._headings.tells_epoch(text):
+            for counter in self._memory.counters():
+                counter.open_epoch(self._headings.epoch or 0)
 
     def read_own(self, line: Line) -> bool:
         """Take the step that a person's own pattern sees in the line; False when there is none."""
@@ -68,6 +72,8 @@ class StepFinder:
         found = GENERAL.find(text)
         if found is None:
             return False
+        if self._headings.epoch is not None:
+            found = _of_epoch(found)
         stream = self._memory.stream_of(line.stream)
         is_mean = self._tells_steps or stream.bars.holds_loss
         if found.kind == "ordinal" and not notices.is_no_step(text) and (is_mean or self._headings.claims_loss()):
@@ -155,6 +161,11 @@ class StepFinder:
 
 def _has_loss(found: Found) -> bool:
     return any(token.name == "loss" for token in found.tokens)
+
+
+def _of_epoch(found: Found) -> Found:
+    """The same without an end of the run: below an epoch's heading `3/10` tells how long the epoch is."""
+    return replace(found, tokens=tuple(token for token in found.tokens if token.name != "total_steps"))
 
 
 def _overlap(tokens: tuple[Token, ...], *texts: Token | None) -> bool:

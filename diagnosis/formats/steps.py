@@ -11,13 +11,38 @@ _MOST = 1e15
 """A larger number, or NaN, is no step."""
 
 
+class Laps:
+    """How long the epochs of a counter are that begins again with each."""
+
+    __slots__ = ("_first", "length")
+
+    def __init__(self) -> None:
+        self._first = 0.0
+        self.length = 0
+
+    def learn(self, before: float | None, epoch: float | None, steps: int) -> None:
+        """So many steps lie between two epochs."""
+        if before is not None and epoch is not None and epoch > before:
+            if not self.length:
+                self._first = before
+            self.length = int(steps / (epoch - before))
+
+    def before(self, epoch: float) -> int:
+        """Steps before an epoch, by the length of the newest: a run that is resumed in it counts from there."""
+        return max(0, int(self.length * (epoch - self._first)))
+
+
 class Steps:
     """The step counter of one origin in one dialect."""
 
     __slots__ = (
         "_epoch",
         "_first_epoch",
+        "_headed",
+        "_heading",
+        "_laps",
         "_offset",
+        "_opens",
         "_places",
         "_skipped",
         "_within",
@@ -42,6 +67,11 @@ class Steps:
         self._epoch: float | None = None
         self._first_epoch: float | None = None
         self._offset = 0
+        self._headed = 0
+        """The same for lines without an epoch, below a heading that tells it."""
+        self._heading: int | None = None
+        self._opens = False
+        self._laps = Laps()
         self._within = 0
         self._places = 0
         self._skipped = 0.0
@@ -50,8 +80,27 @@ class Steps:
         """Begin anew with the source's new attempt."""
         self.attempt = attempt
         self.last, self._epoch = None, None
-        self._offset = self._within = self._places = 0
+        self._offset = self._headed = self._within = self._places = 0
+        self._opens = False
         self._skipped = 0.0
+
+    def go_back(self, attempt: int, step: int) -> None:
+        """Go on from an earlier step of the same run, in another attempt; its epochs are as long as before."""
+        self.attempt, self.last = attempt, step
+        self._places = 0
+        self._skipped = 0.0
+
+    def open_epoch(self, epoch: int) -> None:
+        """A heading said so: a step that begins again belongs to it, if it is a later one."""
+        before, self._heading = self._heading, epoch
+        if before is None or epoch > before:
+            self._opens = self.last is not None
+        elif self._laps.length and (epoch < before or self.last is None):
+            self._headed = self._laps.before(epoch)
+
+    def base(self, *, within_epochs: bool) -> int:
+        """What is added to a printed step that does not begin again."""
+        return self._offset if within_epochs else self._headed
 
     def whole(self, values: Values) -> int | None:
         """The global step of a line; a counter that begins again with the next epoch goes on from the last one."""
@@ -68,7 +117,7 @@ class Steps:
             if abs(exact - step) <= rounded / 2:
                 step = exact
         if step is not None and "epoch" not in values and "lap" not in values:
-            return int(step) if -_MOST < step < _MOST else None
+            return self._below_heading(step) if -_MOST < step < _MOST else None
         within = values.pop("step_in_epoch", None)
         lap = values.pop("lap", None)
         epoch = values.get("epoch") if lap is None else lap
@@ -81,9 +130,23 @@ class Steps:
         begins_again = epoch is None and step is None and self._begins_again(counter, length)
         if begins_again or (is_next and (counter < self._within or is_at_end)):
             # Where the line tells how long an epoch is, the last steps of it may have gone unprinted.
-            self._offset += max(self._within, int(length)) if lap is None else self._within
+            grown = max(self._within, int(length)) if lap is None else self._within
+            self._offset += grown
+            if is_next and lap is None:
+                self._laps.learn(self._epoch, epoch, grown)
+        elif epoch is not None and lap is None and self._laps.length and (self._epoch is None or epoch < self._epoch):
+            self._offset = self._laps.before(epoch)
         self._epoch, self._within = epoch, int(counter)
         return self._offset + int(counter)
+
+    def _below_heading(self, step: float) -> int:
+        """MONAI's `epoch 2/5` stands above lines that count `1/10`, `2/10`."""
+        if self._opens and self.last is not None and step < self.last - self._headed:
+            if self._heading is not None:
+                self._laps.learn(self._heading - 1, self._heading, self.last - self._headed)
+            self._headed = self.last
+        self._opens = False
+        return self._headed + int(step)
 
     def _begins_again(self, counter: float, length: float) -> bool:
         """Whether a batch's number begins again with an epoch of which only other lines tell."""
@@ -122,11 +185,12 @@ class Steps:
             steps = list(map(int, told))
         except ValueError:  # a NaN among them
             return []
-        if within_epochs:
-            if steps[0] < self._within:
-                return []
-            steps = [self._offset + step for step in steps]
-        if steps[0] < last:
+        if within_epochs and steps[0] < self._within:
+            return []
+        base = self.base(within_epochs=within_epochs)
+        if base:
+            steps = [base + step for step in steps]
+        if steps[0] < last or self._opens:
             return []
         if all(map(lt, steps, islice(steps, 1, None))):
             return steps

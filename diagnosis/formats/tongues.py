@@ -18,6 +18,7 @@ _WORDS = {
     "batch": "批次 バッチ 배치 батч",
     "lr": "学习率 學習率 学習率 학습률 скорость_обучения taux_d'apprentissage öğrenme_oranı tốc_độ_học",
     "grad_norm": "梯度范数 梯度範數 勾配ノルム норма_градиента",
+    "train_step": "训练次数 训练步数 訓練次數",
     "max_steps": "总步数 總步數 総ステップ数 총_스텝",
     "max_epochs": "总轮数 总轮次 總輪數 総エポック数 총_에폭",
     "avg": "平均 평균 средняя средние",
@@ -70,3 +71,9 @@ def numbered(text: str) -> dict[str, tuple[int, int]]:
     """Where `第3轮` and `第100步` tell epoch and step."""
     places = {name: place.search(text) for name, place in _NUMBERED.items()} if "第" in text else {}
     return {name: place.span(1) for name, place in places.items() if place is not None}
+
+
+def epoch_in(text: str) -> int | None:
+    """The 3 of `----- 第 3 轮训练开始 -----`, or None."""
+    place = numbered(text).get("epoch")
+    return int(text[slice(*place)]) if place is not None else None

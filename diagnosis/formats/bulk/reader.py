@@ -275,7 +275,8 @@ class BulkReader(LogReader):
         if told is None:
             return row
         values = told[row:stop]
-        last = float(counter.last - counter._offset) if counter.last is not None else 0.0
+        base = counter.base(within_epochs="epoch" in columns or "step" not in columns)
+        last = float(counter.last - base) if counter.last is not None else 0.0
         bad = np.diff(values, prepend=last) < 0
         epochs = columns.get("epoch")
         if epochs is not None:
@@ -333,7 +334,7 @@ def _steps(columns: dict[str, Floats], counter: Steps) -> Rows:
     """The global steps; takes out of the columns what only counts."""
     step = columns.pop("step", None)
     if step is not None and "epoch" not in columns:
-        return step.astype(np.int64)
+        return step.astype(np.int64) + counter.base(within_epochs=False)
     within = columns.pop("step_in_epoch", None)
     told = within if step is None else step
     assert told is not None

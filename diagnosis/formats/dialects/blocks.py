@@ -2,8 +2,10 @@
 
 import re
 
+from diagnosis.formats.fields import ADVERSARIAL
 from diagnosis.formats.line import Line
 from diagnosis.formats.line_format import Found, Values, values_of
+from diagnosis.formats.numbers import parse_number
 from diagnosis.formats.pairs import is_evaluation_line, named_tokens
 from diagnosis.formats.record import Step
 
@@ -28,6 +30,8 @@ _LINES_HEAD = re.compile(
 _LINES_BODY = re.compile(r"^ {0,8}[A-Za-z]\S*(?: \S+){0,4}(?: *[:=][ \t]*|\t[ \t]*)[-+\d.nN\[]")
 """One pair a line, under a line that holds nothing but the step; a list in YAML looks alike."""
 _COMPOSER_LR = re.compile(r"^\s*Train lr-\w+/group0: (\S+)$")
+_OF_OPTIMIZER = re.compile(r"(?:current_)?(?P<name>loss|grad_norm|lr)_(?P<number>\d): (?P<value>\S+)")
+"""Coqui's `loss_1`, the sum that the second optimizer works on."""
 _LONGEST = 120
 _WIDEST = 1000
 _PLAIN = "lines"
@@ -109,13 +113,25 @@ class Blocks:
         if rate is not None:
             text = f"lr: {rate[1]}"
         if self._kind == "coqui":
-            text = text.removeprefix("| > ").replace("current_lr:", "lr:", 1)
-            if "_loss:" in text:
+            text = text.removeprefix("| > ")
+            if self._takes_optimizer(text) or "_loss:" in text or text.startswith("loss_"):
                 return  # a part of it
+            text = text.replace("current_lr:", "lr:", 1)
         found = Found(tuple(named_tokens(text).values()))
         for name, value in values_of(text, found).items():
             if name not in ("step_in_epoch", "step"):
                 self._values.setdefault(name, value)
+
+    def _takes_optimizer(self, text: str) -> bool:
+        """Where there are several optimizers the model's is the last one, behind its discriminator's."""
+        told = _OF_OPTIMIZER.match(text)
+        value = parse_number(told["value"]) if told is not None else None
+        if told is None or value is None or self._values is None:
+            return False
+        self._values[told["name"]] = value
+        if told["name"] == "loss" and told["number"] != "0":
+            self._values[ADVERSARIAL] = 1.0
+        return True
 
 
 RECORDS = (Blocks,)

@@ -10,7 +10,7 @@ from diagnosis.observations import StepKind
 
 _REFUSE = re.compile(
     r"(?i)\bmicro[_-]?(?:step|batch)?=|(?<![/.\w])summary(?![/.\w])|\bfor example\b|\bargs?\b|config|namespace\("
-    r"|^\s*[\"']?(?:num|max|min|total|warmup)[_ ]"
+    r"|^\s*[\"']?(?:num|max|min|total|warmup)[_ ](?!(?<=total.)(?:step|iter(?:ation)?s?)\W.{0,40}loss)"
     r"|^\s*[│┃║╎](?!\s*(?:global_?)?(?:step|iter\w*|epoch)\b)"  # what a model wrote, framed by rich
 )
 _LOSS_AT = re.compile(

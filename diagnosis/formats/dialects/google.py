@@ -56,11 +56,11 @@ _KERAS = LineFormat(
 _CLU = LineFormat(
     name="clu",
     hint="logging_writer.py:",
-    head=re.compile(r"logging_writer\.py:\d+\] \[(?P<step>\d+)\] (?=.*\bloss=)"),
+    head=re.compile(r"logging_writer\.py:\d+\] \[(?P<step>\d+)\] (?=.*loss=)"),
     fields={
         "loss": where(r"(?:^|[ ,])(?:train[_/])?(?:l2_)?loss=#"),
-        "lr": where(r"\b(?:learning_rate|lr)=#"),
-        "grad_norm": where(r"\b(?:l2_grads|grad_norm)=#"),
+        "lr": where(r"(?:^|[ ,])(?:train[_/])?(?:learning_rate|lr)=#"),
+        "grad_norm": where(r"(?:^|[ ,])(?:train[_/])?(?:l2_grads|grad_norm)=#"),
     },
     needs=("loss",),
 )

@@ -14,6 +14,8 @@ from diagnosis.observations import StepKind
 
 _NAME = re.compile(r"[^\W\d_][^,;|{}=<>]{0,159}|_step|_runtime|_timestamp|")
 _MOST_COLUMNS = 2000
+_ERRORS = ("rmse_trn", "l2_trn")
+"""What DeePMD calls the error that it trains on."""
 _STEPS = ("step", "_step", "global_step", "trainer/global_step", "iteration", "iter", "iterations", "num_updates")
 _PART = re.compile(r"train/\w+_loss")
 """Ultralytics' `results.csv`: `train/box_loss`, `train/cls_loss` …"""
@@ -24,6 +26,10 @@ _MOST_PARTS = 5
 _NO_NEWS = frozenset({"step", "epoch", "total_steps", "unix_time"})
 _TENSORBOARD = ["wall_time", "step", "value"]
 """A chart saved from TensorBoard: the metric's name stands in the file's."""
+_PRINTED = "#"
+"""How NumPy marks a header: the columns may be set apart by a single blank."""
+_RATE = frozenset(("lr", "grad_norm"))
+"""Beside one of these a loss is a training's, even if no column counts the rows."""
 _BLANKS = "  "
 """Columns that are set apart by blanks, two at least."""
 _RULE = re.compile(r"^[-=+| ─━┼]{3,}$")
@@ -70,7 +76,7 @@ class Columns:
                 if self._take_row(cells, line, done):
                     return True
                 self._names = []
-            elif _RULE.match(text):
+            elif _RULE.match(text) or (self._delimiter == _PRINTED and text.startswith(_PRINTED)):
                 return True
             elif self._delimiter not in text:
                 self._names = []
@@ -80,10 +86,10 @@ class Columns:
         """A row is complete by itself."""
 
     def _open(self, text: str) -> bool:
-        if len(text) < 8 or not any(word in text.lower() for word in ("loss", "ce", "wall time")):
+        if len(text) < 8 or not any(word in text.lower() for word in ("loss", "ce", "wall time", "rmse", "l2_trn")):
             return False
-        for delimiter in (",", "\t", ";", "|", _BLANKS):
-            if delimiter not in text:
+        for delimiter in (_PRINTED, ",", "\t", ";", "|", _BLANKS):
+            if delimiter not in text or (delimiter == _PRINTED and not text.startswith(_PRINTED)):
                 continue
             names = [_column(cell) for cell in _cells(text, delimiter)]
             if self._opens_with(names):
@@ -105,22 +111,25 @@ class Columns:
             names[: len(_SPACY)] = ["epoch", "step"]
         if not 2 <= len(names) <= _MOST_COLUMNS or not all(_NAME.fullmatch(name) for name in names):
             return False
-        loss = "value" if names == _TENSORBOARD else loss_key(names)
+        loss = "value" if names == _TENSORBOARD else loss_key(names) or next((n for n in _ERRORS if n in names), None)
         step = next((name for name in _STEPS if name in names), "epoch" if "epoch" in names else None)
         part, fewest = (_SPACY_PART, 1) if self._is_spacy else (_PART, 2)
         parts = [place for place, name in enumerate(names) if part.fullmatch(name)] if loss is None else []
         self._parts = parts if fewest <= len(parts) <= _MOST_PARTS else []
-        if step is None or (loss is None and not self._parts and not any(is_evaluation(name) for name in names)):
+        if loss is None and not self._parts and not any(is_evaluation(name) for name in names):
+            return False
+        known = {field[0] for field in map(field_of, names) if field is not None}
+        if step is None and (loss is None or known.isdisjoint(_RATE)):
             return False
         self._loss = names.index(loss) if loss is not None else None
-        self._step = names.index(step)
+        self._step = names.index(step) if step is not None else None
         return True
 
     def _take_row(self, cells: Sequence[str], line: Line, done: list[Step]) -> bool:
         values: Values = {}
         understood = 0
         for place, (name, cell) in enumerate(zip(self._names, cells, strict=True)):
-            number = parse_number(cell)
+            number = _number(cell)
             if number is None:
                 continue
             understood += 1
@@ -218,7 +227,17 @@ class Box:
             done.append(Step(values, line, self.name, "samples" if _BOX_SAMPLES & printed.keys() else "printed"))
 
 
+def _number(cell: str) -> float | None:
+    """What a cell tells; of `[1.2e-01, 3.4e-01]`, the losses of several equations, the sum."""
+    if cell[:1] != "[":
+        return parse_number(cell)
+    parts = [parse_number(part) for part in cell.strip("[]").split(",")]
+    return sum(part for part in parts if part is not None) if parts and None not in parts else None
+
+
 def _cells(text: str, delimiter: str) -> list[str]:
+    if delimiter == _PRINTED:
+        return text.lstrip("# ").split()
     if delimiter == _BLANKS:
         return _GAP.split(text)
     if delimiter == "|":

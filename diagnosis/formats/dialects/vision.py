@@ -147,10 +147,10 @@ _EDM = LineFormat(
 
 _BASICSR = LineFormat(
     name="basicsr",
-    hint="[epoch:",
-    head=re.compile(r"\[epoch: *\d+, iter: *(?P<step>[\d,]+), lr:\((?P<lr>[\d.e-]+)"),
+    hint="epoch:",
+    head=re.compile(r"[\[<]epoch: *\d+, iter: *(?P<step>[\d,]+), lr:\(?(?P<lr>[\d.e-]+)"),
     fields={
-        "loss": (where(r"(?<!\S)l_(?:g_)?total: #"), where(r"\)\] (?:\S+ )?l_pix: # *$")),
+        "loss": (where(r"(?<!\S)l_(?:g_)?total: #"), where(r"[\])>] (?:\S+ )?l_pix: # *$")),
         "step_seconds": where(r"time \(data\): #"),
     },
 )

@@ -56,7 +56,13 @@ def epochs(step, loss):
     return f"Epoch {step // 20} | batch {step % 20} | loss {loss:.3f} | lr 0.01\n"
 
 
-WRITERS = (plain, megatron, titan, hugging_face, json_line, epochs)
+def headed(step, loss):
+    """The same, where only a heading tells the epoch."""
+    heading = f"epoch {step // 40 + 1}/99\n" if step % 40 == 0 else ""
+    return f"{heading}{step % 40 + 1}/40, train_loss: {loss:.4f}\n"
+
+
+WRITERS = (plain, megatron, titan, hugging_face, json_line, epochs, headed)
 NOISE = (
     "",
     "\n",

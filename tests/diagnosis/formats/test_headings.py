@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.diagnosis.formats.reading import losses, read, reader_of
+from tests.diagnosis.formats.reading import attempts, losses, read, reader_of, samples
 
 EPOCHS = [
     "Epoch {e}/24\n----------\ntrain Loss: {l} Acc: 0.7213\nval Loss: 9.2123 Acc: 0.9150\n\n",
@@ -53,6 +53,37 @@ def test_a_counter_of_samples_behind_the_loss_goes_on_through_the_epochs():
 
     assert [step for step, _ in losses(seen)] == [*range(64, 60000, 6400), *range(60064, 120000, 6400)]
     assert reader.unread.count == 0
+
+
+@pytest.mark.parametrize(
+    "heading", ["epoch {e}/5", "INFO - Epoch: {e}", "===== Epoch {e} =====", "第 {e} 轮", "Epoch {e}/5 "]
+)
+@pytest.mark.parametrize("line", ["{n}/10, train_loss: {l}", "step {n}/10 loss {l} lr 1e-4", "iter {n}: loss {l}"])
+def test_a_counter_that_begins_again_below_an_epoch_s_heading_goes_on(heading, line):
+    """MONAI's tutorials: no attempt begins with an epoch, and its length is no end of the run."""
+    text = "".join(
+        f"----------\n{heading.format(e=e)}\n"
+        + "".join(line.format(n=n, l=f"{3 - e / 4 - n / 100:.4f}") + "\n" for n in range(1, 11))
+        + f"epoch {e} average loss: {3 - e / 4:.4f}\n"
+        for e in (1, 2, 3)
+    )
+
+    reader, seen = reader_of(text)
+
+    assert [step for step, _ in losses(seen)] == list(range(1, 31))
+    assert attempts(seen) == []
+    assert reader.unread.count == 0
+    assert all("total_steps" not in one.fields for one in samples(seen))
+
+
+def test_a_run_that_begins_again_with_its_first_epoch_is_another_attempt():
+    """Its heading tells no later epoch."""
+    run = "".join(f"epoch {e}/5\n" + "".join(f"step {n} loss 2.5\n" for n in range(1, 11)) for e in (1, 2))
+
+    seen = read(run + run)
+
+    assert [step for step, _ in losses(seen)] == [*range(1, 21), *range(1, 21)]
+    assert len(attempts(seen)) == 1
 
 
 @pytest.mark.parametrize("name", ["Epoch 1/15 [VAL]", "[Val] Epoch 1", "Epoch 1/30 [验证]", "검증 1"])

@@ -13,7 +13,14 @@ def log(line, values=(3.5, 3.25, 3.125)):
 
 @pytest.mark.parametrize("word", ["cost", "Cost", "mse", "MSE", "bpc", "objective", "ELBO"])
 @pytest.mark.parametrize(
-    "line", ["step {} {word}: {} lr: 1e-4", "Iteration {}, {word} = {}", "[iter {}] train {word} {}"]
+    "line",
+    [
+        "step {} {word}: {} lr: 1e-4",
+        "Iteration {}, {word} = {}",
+        "[iter {}] train {word} {}",
+        "step {} | average {word} {}",
+        "12:00:01 INFO step={} total_{word}={}",
+    ],
 )
 def test_the_only_number_that_stands_for_a_loss_is_the_loss(word, line):
     """Beside a step."""
@@ -48,9 +55,14 @@ def test_what_may_rise_has_no_level_to_keep(word, has_level):
         "Evaluation step {} ppl {}",
         "step {} cost 12 of {}",
         "step {} val_mse: {}",
+        "step {} communication cost: {} lr 0.1",
+        "round: 3, step: {}, storage cost={}",
+        "step {} MSE: {} (val)",
+        "step {} mse {} [test]",
+        "step {} teacher ppl: {}",
     ],
 )
-def test_what_costs_time_or_was_evaluated_is_no_loss(line):
+def test_what_costs_something_else_or_was_evaluated_is_no_loss(line):
     """The word alone says little."""
     assert losses(read(log(line))) == []
 

@@ -87,3 +87,27 @@ def test_steps_beyond_the_total_are_steps():
 def test_a_resumed_run_may_begin_anywhere():
     """The first step need not be 1."""
     assert losses(read(steps(140749, 140750))) == [(140749, 2.5), (140750, 2.5)]
+
+
+@pytest.mark.parametrize("line", ["epoch {e} step {n}/10 loss 2.5", "Epoch {e}, Batch {n}, Loss 2.5"])
+@pytest.mark.parametrize("banner", ["", "Resuming from checkpoint at /data/checkpoint-500\n"])
+@pytest.mark.parametrize("first", [1, 4])
+def test_a_run_resumed_in_an_epoch_counts_from_there(line, banner, first):
+    """With or without a banner it is one more attempt; a counter that begins again with each epoch stays global."""
+    before = "".join(line.format(e=e, n=n) + "\n" for e in (1, 2) for n in range(1, 11))
+    after = "".join(line.format(e=e, n=n) + "\n" for e in (2, 3) for n in range(first if e == 2 else 1, 11))
+
+    seen = read(before + banner + after)
+
+    assert [step for step, _ in losses(seen)] == [*range(1, 21), *range(10 + first, 31)]
+    assert len(attempts(seen)) == 1
+
+
+def test_another_run_from_its_first_epoch_on_counts_from_the_beginning():
+    """Whatever the epochs of the run before it were."""
+    run = "".join(f"epoch {e} step {n}/10 loss 2.5\n" for e in (1, 2, 3) for n in range(1, 11))
+
+    seen = read(run + run)
+
+    assert [step for step, _ in losses(seen)] == [*range(1, 31), *range(1, 31)]
+    assert len(attempts(seen)) == 1

@@ -1,0 +1,149 @@
+"""Kinds of lines of logs that were read for the first time after their right answers were written; numbers are made up."""
+
+import math
+
+import pytest
+
+from tests.diagnosis.formats.dialects.table import Case, check
+from tests.diagnosis.formats.reading import losses, read, samples
+
+CASES = [
+    Case(  # xiaotudui/pytorch-tutorial
+        "key and value",
+        "-------第 1 轮训练开始------\n训练次数：100, Loss：1.9817\n训练次数：200, Loss：1.9057\n整体测试集上的Loss: 262.62\n"
+        "整体测试集上的正确率: 0.38\n-------第 2 轮训练开始------\n训练次数：300, Loss：1.2562\n",
+        [{"step": 100, "loss": 1.9817}, {"step": 200, "loss": 1.9057}, {"step": 300, "loss": 1.2562}],
+    ),
+    Case(  # xiaolonw/TimeCycle: no column counts the rows
+        "table",
+        "Learning Rate\tTrain Loss\tTheta Loss\t\n0.000200\t-0.002401\t0.366\t\n0.000200\t-0.001740\t0.402\t\n",
+        [{"step": 1, "loss": -0.002401, "lr": 2e-4}, {"step": 2, "loss": -0.00174}],
+    ),
+    Case(  # reczoo/FuxiCTR: the process's number behind the time
+        "key and value",
+        "2022-01-24 13:22:26,561 P834 INFO Train loss: 0.461620\n"
+        "2022-01-24 13:22:26,561 P834 INFO ************ Epoch=1 end ************\n"
+        "2022-01-24 13:34:08,415 P834 INFO [Metrics] AUC: 0.806814 - logloss: 0.444616\n"
+        "2022-01-24 13:34:08,692 P834 INFO Train loss: 0.456468\n",
+        [{"step": 1, "loss": 0.46162}, {"step": 2, "loss": 0.456468}],
+    ),
+    Case(  # google/flax, ImageNet on several hosts
+        "clu",
+        "I1002 21:38:13.425730 139917864867392 logging_writer.py:35] [400] steps_per_second=1.58, train_accuracy=0.37, "
+        "train_learning_rate=0.358, train_loss=3.2198\n"
+        "I1002 21:39:20.572115 139917864867392 logging_writer.py:35] [500] eval_accuracy=0.71, eval_loss=1.31\n",
+        [{"step": 400, "loss": 3.2198, "lr": 0.358}],
+    ),
+    Case(  # the first BasicSR
+        "basicsr",
+        "19-08-11 17:44:05.314 - INFO: <epoch:  1, iter:     100, lr:2.000e-04> l_pix: 6.0063e-02 \n"
+        "19-08-11 17:54:10.926 - INFO: <epoch:  5, iter:     300> psnr: 1.3831e+01\n"
+        "19-08-11 17:58:55.067 - INFO: <epoch:  7, iter:   1,400, lr:2.000e-04> l_pix: 4.7359e-02 \n",
+        [{"step": 100, "loss": 0.060063, "lr": 2e-4}, {"step": 1400, "loss": 0.047359}],
+    ),
+    Case(  # deepmodeling/deepmd-kit: lcurve.out
+        "table",
+        "#  step      rmse_val    rmse_trn    rmse_e_trn    rmse_f_trn         lr\n"
+        "# If there is no available reference data, rmse_*_{val,trn} will print nan\n"
+        "      0      2.54e+01      2.77e+01      6.40e-01      8.74e-01    1.0e-03\n"
+        "    100      1.39e+01      1.29e+01      2.22e-01      4.39e-01    9.9e-04\n",
+        [{"step": 0, "loss": 27.7, "lr": 1e-3}, {"step": 100, "loss": 12.9, "lr": 9.9e-4}],
+    ),
+    Case(  # NumPy's savetxt
+        "table",
+        "# step loss lr\n10 2.5 0.001\n20 2.25 0.001\n",
+        [{"step": 10, "loss": 2.5, "lr": 0.001}, {"step": 20, "loss": 2.25}],
+    ),
+    Case(  # apache/mxnet
+        "key and value",
+        "INFO:root:Epoch[0] Batch [10]\tSpeed: 3.22 samples/sec\tCrossEntropy=4.200497\tSmoothL1=0.816728\n"
+        "INFO:root:Epoch[0] Batch [20]\tSpeed: 3.32 samples/sec\tCrossEntropy=3.900497\tSmoothL1=0.716728\n",
+        [{"step": 10, "loss": 4.200497}, {"step": 20, "loss": 3.900497}],
+    ),
+    Case(  # deepinsight/insightface on mxnet
+        "key and value",
+        "INFO:root:Epoch[0] Batch [115980-116000]\tSpeed: 3.24 samples/sec\tacc=0.0015\tlossvalue=35.065247\n",
+        [{"step": 115980, "loss": 35.065247}],
+    ),
+    Case(
+        "key and value",
+        "Round 5, Train Loss: 0.411, Test Acc: 0.81\nRound 6, Train Loss: 0.401, Test Acc: 0.82\n",
+        [{"step": 1, "loss": 0.411, "epoch": 5}, {"step": 2, "loss": 0.401, "epoch": 6}],
+    ),
+    Case(  # coqui-ai/TTS, VITS: a discriminator's sum before the model's
+        "coqui",
+        "    --> STEP: 49/377 -- GLOBAL_STEP: 370050\n     | > loss_disc: 2.40120  (2.51074)\n"
+        "     | > loss_0: 2.40120  (2.51074)\n     | > grad_norm_0: 58.95755  (36.29088)\n"
+        "     | > loss_gen: 2.45456  (2.27450)\n     | > loss_mel: 17.61349  (17.25639)\n"
+        "     | > loss_1: 31.08367  (30.01000)\n     | > grad_norm_1: 799.00659  (482.22906)\n"
+        "     | > current_lr_0: 0.00018 \n     | > current_lr_1: 0.00017 \n     | > step_time: 0.55960  (0.62170)\n\n",
+        [{"step": 370050, "loss": 31.08367, "grad_norm": 799.00659, "lr": 0.00017, "adversarial": 1.0}],
+    ),
+    Case(  # lululxvi/deepxde: one loss for each equation
+        "table",
+        "Step      Train loss                        Test loss                         Test metric\n"
+        "0         [1.45e+02, 3.45e+04, 8.46e-03]    [1.42e+02, 3.43e+04, 0.00e+00]    []  \n"
+        "1000      [1.16e+02, 7.83e+02, 1.00e+02]    [7.88e+01, 5.48e+02, 0.00e+00]    []  \n",
+        [{"step": 0, "loss": 34645.00846}, {"step": 1000, "loss": 999.0}],
+    ),
+    Case(  # suragnair/alpha-zero-general
+        "key and value",
+        "Epoch 10 Iter: 1 Training Net |################| (404/404) Data: 0.000s | Batch: 0.031s | Total: 0:00:12 | "
+        "ETA: 0:00:01 | Loss_pi: 0.9987 | Loss_v: 0.241\n",
+        [{"step": 1, "loss": 0.9987}],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.text[:40])
+def test_unseen_kinds(case):
+    """Read with every field, and with the right name."""
+    check(case)
+
+
+def test_a_round_of_clients_tells_the_training_s_loss():
+    """tensorflow-federated: a heading, the evaluation's line, the training's."""
+    text = "Round {n}\n\tEval metrics: loss=9.5, accuracy=0.500\n\tTrain metrics: loss={l}, accuracy=0.347\n"
+
+    seen = losses(read("".join(text.format(n=n, l=2.5 - n / 4) for n in range(4))))
+
+    assert seen == [(1, 2.5), (2, 2.25), (3, 2.0), (4, 1.75)]
+
+
+def test_a_time_that_is_called_after_the_loss_is_none():
+    """V2AI/Det3D prints the loss itself in another line."""
+    line = "Epoch [1/20000][{n}0/1000]\tlr: 0.00003, time: 4.022, loss_parse_time: 0.000 memory: 2641, \n"
+
+    assert losses(read("".join(line.format(n=n) for n in range(1, 9)))) == []
+
+
+@pytest.mark.parametrize("word", ["total step", "total_step", "total iteration:", "Total iter =", "total_iters:"])
+def test_a_total_is_the_step_where_it_counts(word):
+    """At the beginning of a line as well as behind an epoch."""
+    text = "".join(f"{word} {n}0, loss: 2.{n}\nepoch 1 {word} {n}5 loss: 2.{n}\n" for n in range(1, 6))
+
+    assert [step for step, _ in losses(read(text))] == [n * 10 + half for n in range(1, 6) for half in (0, 5)]
+
+
+@pytest.mark.parametrize("line", ["total steps: 1000, loss: 2.{n}", "total_steps=1000 loss=2.{n}"])
+def test_how_many_steps_there_will_be_is_no_step(line):
+    """The same number on all lines."""
+    assert all(one.step != 1000 for one in samples(read("".join(line.format(n=n) + "\n" for n in range(1, 9)))))
+
+
+@pytest.mark.parametrize(
+    "line", ["total iteration: 5000, iter: {n}, loss: 2.{n}", "iter {n} total step 900 loss 2.{n}"]
+)
+def test_beside_a_step_a_total_is_none(line):
+    """Wherever it stands."""
+    assert [step for step, _ in losses(read("".join(line.format(n=n) + "\n" for n in range(1, 6))))] == [1, 2, 3, 4, 5]
+
+
+def test_numbers_of_several_equations_are_one_loss_only_if_all_are_numbers():
+    """`[nan, 1.0]` is NaN."""
+    table = "Step    Train loss    Test loss\n0    [1.0, 2.0]    [1.0, 2.0]\n5    [nan, 2.0]    [1.0, 2.0]\n"
+
+    first, second = losses(read(table))
+    assert first == (0, 3.0)
+    assert second[0] == 5
+    assert math.isnan(second[1])
