@@ -15,7 +15,10 @@ from watcher.wakeup import WakeUp
 
 POLL_BYTES = 1 << 20
 """So much is read in one call at most, so that nothing waits long for its turn."""
-RESCAN_SECONDS = 1.0
+RESCAN_SECONDS, LONGEST_RESCAN_SECONDS = 1.0, 10.0
+"""How soon new files are looked for again, and how late where that costs much."""
+SCAN_COSTS = 50
+"""A folder of ten thousand files is listed so seldom that it takes one part in so many of a core."""
 RETRY_SECONDS = 5.0
 COVER_SECONDS = 10.0
 """Files that are not held open are looked at in turn, all of them within this time."""
@@ -80,7 +83,7 @@ class Tail:
         """Read what is new: at most one chunk of a file and `POLL_BYTES` in all."""
         now = self._clock()
         if now >= self._scan_at:
-            self._scan(now)
+            self._scan()
             self._problems = self._what_is_wrong()
         pieces: list[Piece] = []
         size, has_more = 0, False
@@ -158,8 +161,8 @@ class Tail:
 
     # -- which files
 
-    def _scan(self, now: float) -> None:
-        began = self._clock()
+    def _scan(self) -> None:
+        began, spent = self._clock(), time.thread_time()
         matches: dict[str, Match] = {}
         self._empty = []
         for pattern in self._globs.patterns:
@@ -181,8 +184,10 @@ class Tail:
             if path not in self._sources and path not in self._left_out:
                 self._add(match)
         self._is_first_scan = False
-        # A folder of ten thousand files is listed less often.
-        self._scan_at = now + max(RESCAN_SECONDS, 50 * (self._clock() - began))
+        # On a busy machine a listing that costs nothing may take seconds: it is no reason not to look for a minute.
+        ends = self._clock()
+        costs = max(SCAN_COSTS * (time.thread_time() - spent), ends - began)
+        self._scan_at = ends + min(max(RESCAN_SECONDS, costs), LONGEST_RESCAN_SECONDS)
 
     def _add(self, match: Match) -> None:
         source = Source(

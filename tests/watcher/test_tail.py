@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.watcher.following import Follower, append, lines, steps
+from watcher.globs import Globs
 from watcher.lingering import LINGER_SECONDS
+from watcher.tail import LONGEST_RESCAN_SECONDS
 
 
 @pytest.fixture
@@ -57,6 +59,24 @@ def test_a_file_that_appears_later_is_read_from_its_start(tmp_path):
     (tmp_path / "rank7.log").write_bytes(lines(0, 5))
 
     follower.poll(times=5)
+
+    assert steps(follower.lines) == list(range(5))
+
+
+@pytest.mark.parametrize("stalled", [0.0, 1.0, 8.0, 600.0])
+def test_a_listing_that_took_long_is_no_reason_to_look_seldom(tmp_path, monkeypatch, stalled):
+    """The machine was busy, or a file server slow: a log that appears then is followed some seconds later."""
+    follower, matches = Follower(tmp_path / "rank*.log"), Globs.matches
+
+    def slowly(self, pattern):
+        follower.now += stalled
+        return matches(self, pattern)
+
+    with monkeypatch.context() as busy:
+        busy.setattr(Globs, "matches", slowly)
+        follower.poll()
+    (tmp_path / "rank7.log").write_bytes(lines(0, 5))
+    follower.poll(times=4 + 4 * round(min(stalled, LONGEST_RESCAN_SECONDS)))
 
     assert steps(follower.lines) == list(range(5))
 
