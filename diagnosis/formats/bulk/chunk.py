@@ -1,12 +1,10 @@
 """Some whole lines of a log, sorted by the layouts they fit."""
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 
 from diagnosis.formats.bulk.decimal import Digits, Floats
-from diagnosis.formats.bulk.dict_layout import COMMA, DictLayout
+from diagnosis.formats.bulk.dict_layout import DictLayout
 from diagnosis.formats.bulk.layout import Bytes, Group, Layout
 from diagnosis.formats.bulk.stamps import Moments
 
@@ -17,20 +15,25 @@ LF, CR = 10, 13
 
 
 class Chunk:
-    """Lines of one piece of a log; `data` ends with a line end. With `at_redraws` each redraw is a line."""
+    """Lines of one piece of a log. With `at_redraws` each redraw is a line.
 
-    def __init__(self, data: bytes, *, at_redraws: bool = False) -> None:
+    The piece is what stands in `data` before `size`, and ends with a line end; `MARGIN` or more stands behind it.
+    """
+
+    def __init__(self, data: bytes, size: int, *, at_redraws: bool = False) -> None:
         self.data = data
+        self.size = size
         self._bytes: Bytes = np.frombuffer(data, np.uint8)
-        ends = np.flatnonzero(self._bytes <= CR if at_redraws else self._bytes == LF)
+        piece = self._bytes[:size]
+        ends = np.flatnonzero(piece <= CR if at_redraws else piece == LF)
         if at_redraws:
-            told = self._bytes[ends]
+            told = piece[ends]
             ends = ends[(told == LF) | (told == CR)]
         self.starts: Rows = np.concatenate((np.zeros(1, np.int64), ends[:-1] + 1))
         self.lengths: Rows = ends - self.starts
         self.has_redraws = False
         """Some line is rewritten with CR."""
-        if not at_redraws and b"\r" in data:
+        if not at_redraws and data.find(b"\r", 0, size) >= 0:
             self._leave_out_cr(ends)
         self.layout_of = np.full(len(ends), UNKNOWN, np.int32)
         """For every line, the number of the layout that it fits."""
@@ -58,7 +61,7 @@ class Chunk:
         found, look = 0, 1
         while True:
             begin = start + (found + 1) * size
-            count = min(look, (len(self.data) - begin) // size)
+            count = min(look, (self.size - begin) // size)
             if count <= 0:
                 return found
             differs = (self._bytes[begin : begin + count * size].reshape(count, size) != line).any(axis=1)
@@ -66,17 +69,13 @@ class Chunk:
                 return found + int(differs.argmax())
             found, look = found + count, 8 * look
 
-    @cached_property
-    def commas(self) -> Rows:
-        """Where commas stand, and one behind the end."""
-        return np.append(np.flatnonzero(self._bytes == COMMA), len(self.data))
-
     def fit(self, layout: Layout | DictLayout, first: int = 0) -> int:
         """Sort in the lines from `first` on that fit a layout; how many they are."""
         if isinstance(layout, DictLayout):
             is_open = (self.layout_of[first:] == UNKNOWN) & (self.lengths[first:] >= layout.shortest)
             rows, columns = layout.read(self, first + np.flatnonzero(is_open))
-            self._enter(layout, rows, columns)
+            if len(rows):
+                self._enter(layout, rows, columns)
             return len(rows)
         size = len(layout.line)
         rows = first + np.flatnonzero((self.lengths[first:] == size) & (self.layout_of[first:] == UNKNOWN))
@@ -116,7 +115,7 @@ class Chunk:
         """CR before LF is part of the line end; anywhere else it is a redraw."""
         before = self._bytes[np.maximum(ends - 1, 0)] == CR
         self.lengths = self.lengths - (before & (self.lengths > 0))
-        self.has_redraws = int(np.count_nonzero(self._bytes == CR)) > int(np.count_nonzero(before))
+        self.has_redraws = int(np.count_nonzero(self._bytes[: self.size] == CR)) > int(np.count_nonzero(before))
 
     def _take(self, layout: Layout, rows: Rows, digits: Digits) -> int:
         columns, refused = layout.values(digits)

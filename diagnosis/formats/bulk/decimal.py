@@ -2,8 +2,8 @@
 
 A mantissa below 2⁵³ and a power of ten up to 10²² are exact in a float, so that one division or
 multiplication rounds once, as a correct reader of decimals does. Up to 18 digits, as Python prints a float that
-nobody rounded, are divided in the processor's longer floats, where there are such, and rounded again: that is
-right unless the first result lies exactly between two floats. What is larger, or lies there, is refused.
+nobody rounded, are divided with the rest of the division: that is right unless the result lies, as far as the rest
+can tell, exactly between two floats. What is larger, or lies there, is refused.
 """
 
 import re
@@ -19,12 +19,17 @@ Digits = NDArray[np.uint8]
 """One row for each digit that is read, one column for each line; values 0 to 9."""
 
 EXACT_DIGITS = 15
-_HAS_LONGER = np.finfo(np.longdouble).nmant >= 63
-MOST_DIGITS = 18 if _HAS_LONGER else EXACT_DIGITS
+MOST_DIGITS = 18
 MOST_POWER = 22
-_LONG_POWER = 27
-_LONG_POWERS = np.array([np.longdouble(10) ** power for power in range(_LONG_POWER + 1)])
-_POWERS = 10.0 ** np.arange(MOST_POWER + 1)
+POWERS = 10.0 ** np.arange(MOST_POWER + 1)
+_HALVES = 2.0**27 + 1
+"""What parts a float into two of half its length, whose products are exact (Dekker)."""
+_UPPER = POWERS * _HALVES - (POWERS * _HALVES - POWERS)
+_LOWER = POWERS - _UPPER
+_SLACK = 2.0**-70
+"""More than all roundings of a rest make, measured by the number whose rest it is."""
+_FEWEST = 2.0**24
+"""A smaller number is not long enough for that."""
 _SUFFIXES = {b"K": 1e3, b"k": 1e3, b"M": 1e6, b"G": 1e9, b"B": 1e9, b"T": 1e12, b"P": 1e15}
 _NUMBER = re.compile(
     rb"(?P<sign>[-+]?)(?P<whole>\d[\d,]*|)(?:\.(?P<part>\d*))?(?:[eE](?P<way>[-+]?)(?P<power>\d{1,3}))?(?P<suffix>[KkMGBTP]?)"
@@ -57,23 +62,22 @@ class Number:
                 refused = np.abs(down) > MOST_POWER
                 down = np.where(refused, 0, down)
             if not len(down) or int(down.min()) >= 0:
-                values /= _POWERS[down]
+                values /= POWERS[down]
             else:
                 values = np.where(
-                    down >= 0, values / _POWERS[np.maximum(down, 0)], values * _POWERS[np.maximum(-down, 0)]
+                    down >= 0, values / POWERS[np.maximum(down, 0)], values * POWERS[np.maximum(-down, 0)]
                 )
         elif self.scale:
-            values /= _POWERS[self.scale]
+            values /= POWERS[self.scale]
         return self._finished(values), refused
 
     def _read_long(self, mantissa: NDArray[np.int64], digits: Digits) -> tuple[Floats, NDArray[np.bool_]]:
         down = self.scale - self.power_sign * whole(digits, self.power) if self.power else np.int64(self.scale)
-        refused = np.broadcast_to((down < 0) | (down > _LONG_POWER), mantissa.shape)
-        longer = mantissa.astype(np.longdouble) / _LONG_POWERS[np.clip(down, 0, _LONG_POWER)]
-        values = longer.astype(np.float64)
-        apart = np.abs(longer - values.astype(np.longdouble))
-        refused = refused | (apart * 2 == np.spacing(values)) | (apart * 4 == np.spacing(values))
-        return self._finished(values), refused
+        possible = np.broadcast_to((down >= 0) & (down <= MOST_POWER), mantissa.shape)
+        high = mantissa.astype(np.float64)
+        low = (mantissa - high.astype(np.int64)).astype(np.float64)
+        values, is_right = quotient(high, low, np.clip(down, 0, MOST_POWER))
+        return self._finished(values), ~(possible & is_right)
 
     def _finished(self, values: Floats) -> Floats:
         if self.is_negative:
@@ -83,6 +87,24 @@ class Number:
         if self.factor != 1.0:
             values *= self.factor
         return values
+
+
+def quotient(high: Floats, low: Floats, down: NDArray[np.int64] | np.int64) -> tuple[Floats, NDArray[np.bool_]]:
+    """(high + low) / 10 ** down, and where that is surely the float next to it.
+
+    `low` is at most a few times what a rounding of `high` makes, or less than 1.
+    """
+    power = POWERS[down]
+    first = high / power
+    parted = first * _HALVES
+    upper = parted - (parted - first)
+    lower = first - upper
+    back = first * power
+    lost = upper * _UPPER[down] - back + upper * _LOWER[down] + lower * _UPPER[down] + lower * _LOWER[down]
+    rest = (high - back - lost + low) / power
+    slack = first * _SLACK
+    values = first + (rest + slack)
+    return values, (values == first + (rest - slack)) & ((high >= _FEWEST) | (low == 0.0))
 
 
 def whole(digits: Digits, places: tuple[int, ...]) -> NDArray[np.int64]:

@@ -1,32 +1,30 @@
 """Flat dicts of numbers, read many at once whatever the widths of their numbers are.
 
-A number that nobody rounded has another width on nearly each line, and four of them have a thousand combinations. So
-a line is cut at its commas, everything between two numbers must be the same byte by byte, and the numbers of one key
-are sorted by how they are printed: these are few.
+Everything between two numbers must be the same byte by byte, so that one number's end tells where the next one begins.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diagnosis.formats.bulk.decimal import Floats, Number, number_at
-from diagnosis.formats.bulk.layout import ZERO, Bytes, Group
+from diagnosis.formats.bulk.decimal import Floats
+from diagnosis.formats.bulk.layout import Bytes, Group
+from diagnosis.formats.bulk.ragged import ALL, BYTES, MOST_WORDS, WORD, Digits, Mask, Words, digits_of, ends_of, insides
 from diagnosis.formats.shapes import Shape
 
 Rows = NDArray[np.int64]
 
-LONGEST_NUMBER = 32
-MOST_FORMS = 64
-"""Ways in which the numbers of one key are printed."""
-TRIED_AT_ONCE = 12
-POOR = 4
-"""A way that was found on fewer lines than this was not worth its making."""
-COMMA = ord(",")
+MARGIN = bytes(BYTES * (MOST_WORDS + 1))
+"""So many bytes must stand behind the last line."""
+MANY = 8
+"""One in so many numbers is worth that all are read in as many words as it needs."""
 _NUMBER = re.compile(rb"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
+TAIL = 4
+"""Bytes of an exponent: `e-05`."""
 
 
 class Lines(Protocol):
@@ -35,77 +33,104 @@ class Lines(Protocol):
     starts: Rows
     lengths: Rows
 
-    @property
-    def commas(self) -> Rows:
-        """Where commas stand in the piece, and one behind its end."""
-
     def at(self, starts: Rows, size: int) -> Bytes:
         """So many bytes from each of these places on, one row each."""
-
-
-class Form:
-    """One way in which a number is printed: its bytes with a gap for each digit."""
-
-    def __init__(self, token: bytes, number: Number, picked: Sequence[int]) -> None:
-        template, limits = np.frombuffer(token, np.uint8).copy(), np.zeros(len(token), np.uint8)
-        template[list(picked)], limits[list(picked)] = ZERO, 9
-        # One row for each byte: comparing along the lines is several times faster than along a token.
-        self._template, self._limits = template[:, None], limits[:, None]
-        self._picked = np.array(picked, np.intp)
-        self._number = number
-
-    def fits(self, tokens: Bytes) -> tuple[NDArray[np.bool_], Bytes]:
-        """Which tokens differ from this one by their digits alone, and how far each byte is above a 0 in its place."""
-        above = np.subtract(tokens.T, self._template, order="C")
-        fits: NDArray[np.bool_] = np.all(above <= self._limits, axis=0)
-        return fits, above
-
-    def read(self, above: Bytes) -> tuple[Floats, NDArray[np.bool_] | None]:
-        """The values of tokens that fit, and which are not exact (None: all are)."""
-        return self._number.read(above[self._picked])
 
 
 class Column:
     """The numbers behind one key."""
 
-    def __init__(self, name: str | None, factor: float) -> None:
-        self.name = name
+    def __init__(self, read: tuple[str, float] | None, before: bytes, end: int) -> None:
+        self.name = read[0] if read is not None else None
         """Our name; None for a number that nobody reads."""
-        self._factor = factor
-        self._forms: dict[int, list[Form]] = {}
-        self._count = 0
+        self._factor = read[1] if read is not None else 1.0
+        self.before = before
+        """What stands in front of each of them."""
+        self._end = end
+        """The byte behind each of them."""
+        size = -(-len(before) // BYTES) * BYTES
+        self._expected = np.frombuffer(before.ljust(size, b"\0"), np.uint64)
+        self._compared = np.frombuffer((b"\xff" * len(before)).ljust(size, b"\0"), np.uint64)
+        self._words = 1
+        """So many words hold most of them."""
+        self._are_odd = False
+        """Most have a sign or an exponent."""
 
-    def read(self, lines: Lines, starts: Rows, sizes: Rows) -> tuple[Floats, NDArray[np.bool_]]:
-        """The number at each place, and which of them could be read."""
-        values, good = np.empty(len(starts)), np.zeros(len(starts), np.bool_)
-        tries = TRIED_AT_ONCE
-        for size, all_of_size in _by_size(sizes):
-            places, tokens = all_of_size, lines.at(starts[all_of_size], size)
-            forms, number = self._forms.setdefault(size, []), 0
-            while len(places):
-                is_new = number == len(forms)
-                if is_new:
-                    made = self._form(tokens[0].tobytes()) if tries else None
-                    if made is None:
-                        break
-                    forms.append(made)
-                    tries -= 1
-                fits, above = forms[number].fits(tokens)
-                found, left = (places, places[:0]) if fits.all() else (places[fits], places[~fits])
-                tries += is_new and len(found) >= POOR
-                if len(found):
-                    values[found], refused = forms[number].read(above[:, fits] if len(left) else above)
-                    good[found] = True if refused is None else ~refused
-                places, tokens, number = left, tokens[~fits] if len(left) else tokens, number + 1
-        return values, good
+    def read(self, lines: Lines, begins: Rows) -> tuple[Floats, Rows, Mask]:
+        """The number that begins at each place, where it ends, and which could be read."""
+        words, good = self._words_at(lines, begins)
+        if self._are_odd:
+            values, sizes, are_read, odd = self._read_odd(lines, begins)
+        else:
+            ends = ends_of(words, self._end)
+            digits = digits_of(words, ends.inside, ends.sizes)
+            values, are_exact = self._values(digits, 0)
+            sizes, are_read, odd = ends.sizes, ends.are_found & digits.are_plain & are_exact, 0
+            left = np.flatnonzero(good & ~are_read)
+            if len(left):
+                values[left], sizes[left], are_read[left], odd = self._read_odd(lines, begins[left])
+        longer = [np.count_nonzero(sizes >= BYTES * count) for count in range(1, MOST_WORDS)]
+        self._words = 1 + sum(MANY * int(count) > len(begins) for count in longer)
+        self._are_odd = 2 * odd > len(begins)
+        return values, begins + sizes, good & are_read
 
-    def _form(self, token: bytes) -> Form | None:
-        picked: dict[int, int] = {}
-        number = number_at(token, 0, self._factor, picked) if _NUMBER.fullmatch(token) else None
-        if number is None or self._count >= MOST_FORMS:
-            return None
-        self._count += 1
-        return Form(token, number, tuple(picked))
+    def _words_at(self, lines: Lines, begins: Rows) -> tuple[list[Words], Mask]:
+        """The words that begin at those places, and where the right bytes stand in front of them."""
+        count, lead, size = len(begins), len(self.before), len(self.before) + BYTES * self._words
+        found = lines.at(begins - lead, size)
+        words = np.ascontiguousarray(np.ndarray((self._words, count), WORD, found, lead, (BYTES, size)))
+        good = np.ones(count, np.bool_)
+        for place, (expected, compared) in enumerate(zip(self._expected, self._compared, strict=True)):
+            word = np.ndarray(count, WORD, found, BYTES * place, size)
+            good &= (word if compared == ALL else word & compared) == expected
+        return list(words), good
+
+    def _values(self, digits: Digits, power: Rows | int) -> tuple[Floats, Mask]:
+        """The numbers, times ten to a power, and which of them are exact."""
+        if self.name is None:
+            return np.zeros(len(digits.points)), np.ones(len(digits.points), np.bool_)
+        values, are_exact = digits.values(power)
+        if self._factor != 1.0:
+            values *= self._factor
+        return values, are_exact
+
+    def _read_odd(self, lines: Lines, begins: Rows) -> tuple[Floats, Rows, Mask, int]:
+        """Any numbers: their values and sizes, which could be read, and how many have a sign or an exponent."""
+        words = _words(lines, begins)
+        ends = ends_of(words, self._end)
+        first = lines.at(begins, 1)[:, 0]
+        is_negative = first == ord("-")
+        has_sign = is_negative | (first == ord("+"))
+        power, tails = _powers(lines.at(begins + ends.sizes - TAIL, TAIL).view("<u4")[:, 0])
+        tails &= ends.sizes > TAIL
+        sizes = ends.sizes - has_sign - TAIL * tails
+        if has_sign.any():
+            words = _words(lines, begins + has_sign)
+        digits = digits_of(words, insides(sizes), sizes)
+        values, are_read = self._values(digits, np.where(tails, power, 0))
+        are_read &= digits.are_plain & ends.are_found
+        values[is_negative] *= -1
+        for place in np.flatnonzero(~are_read & ends.are_found & (ends.sizes > 0)).tolist():
+            token = lines.at(begins[place : place + 1], int(ends.sizes[place])).tobytes()
+            if _NUMBER.fullmatch(token) is not None:
+                values[place] = float(token) * self._factor
+                are_read[place] = np.isfinite(values[place])
+        return values, ends.sizes, are_read, int(np.count_nonzero(has_sign | tails))
+
+
+def _words(lines: Lines, begins: Rows) -> list[Words]:
+    return list(np.ascontiguousarray(lines.at(begins, BYTES * MOST_WORDS).view(WORD).T))
+
+
+def _powers(tails: NDArray[np.uint32]) -> tuple[Rows, Mask]:
+    """The powers of ten in `e-05` and its like, and which of these bytes are that."""
+    tens, ones = (tails >> 16 & 0xFF).astype(np.int64) - ord("0"), (tails >> 24).astype(np.int64) - ord("0")
+    sign = tails >> 8 & 0xFF
+    is_down = sign == ord("-")
+    are_powers = ((tails & 0xFF | 0x20) == ord("e")) & (is_down | (sign == ord("+")))
+    are_powers &= (tens >= 0) & (tens <= 9) & (ones >= 0) & (ones <= 9)
+    power = 10 * tens + ones
+    return np.where(is_down, -power, power), are_powers
 
 
 @dataclass(eq=False)
@@ -117,9 +142,9 @@ class DictLayout:
     """The line without what was put in front of it, as its shape reads it."""
     shape: Shape
     group: Group
-    literals: tuple[bytes, ...]
-    """What stands in front of each number, and behind the last one."""
     columns: tuple[Column, ...]
+    last: bytes
+    """What stands behind the last number."""
     constants: Mapping[str, float]
     stamp: None = None
     no_loss: None = None
@@ -127,51 +152,38 @@ class DictLayout:
     @property
     def shortest(self) -> int:
         """No line of this kind has fewer bytes."""
-        return sum(map(len, self.literals)) + len(self.columns)
+        return sum(len(column.before) + 1 for column in self.columns) + len(self.last)
 
     def read(self, lines: Lines, rows: Rows) -> tuple[Rows, dict[str, Floats]]:
         """Which of some lines fit, and what they say."""
-        first, last = self.literals[0], self.literals[-1]
-        rows = rows[_stands(lines, lines.starts[rows], first)]
-        ends = lines.starts[rows] + lines.lengths[rows] - len(last)
-        kept = _stands(lines, ends, last)
-        rows, ends = rows[kept], ends[kept]
-        begins = lines.starts[rows] + len(first)
-        commas = np.searchsorted(lines.commas, begins)
-        spans = []
-        for literal in self.literals[1:-1]:
-            stops = np.minimum(lines.commas[np.minimum(commas, len(lines.commas) - 1)], ends) - literal.index(b",")
-            spans.append((begins, stops))
-            begins, commas = stops + len(literal), commas + literal.count(b",")
-        spans.append((begins, ends))
-        good = np.minimum.reduce([stops - begins for begins, stops in spans]) > 0
-        for (_, stops), literal in zip(spans, self.literals[1:-1], strict=False):
-            good[good] = _stands(lines, stops[good], literal)
         told: dict[str, Floats] = {}
-        for column, (begins, stops) in zip(self.columns, spans, strict=True):
-            values, read = column.read(lines, begins[good], (stops - begins)[good])
-            if not read.all():
-                good[good] = read
-                values, told = values[read], {name: known[read] for name, known in told.items()}
+        places = lines.starts[rows]
+        ends = places + lines.lengths[rows]
+        for column in self.columns:
+            begins = places + len(column.before)
+            fits = begins < ends
+            if not fits.all():
+                rows, begins, ends = rows[fits], begins[fits], ends[fits]
+                told = {name: known[fits] for name, known in told.items()}
+            if not len(rows):
+                return rows, {}
+            values, places, fits = column.read(lines, begins)
             if column.name is not None:
                 told[column.name] = values
-        return rows[good], told
-
-
-def _by_size(sizes: Rows) -> Iterator[tuple[int, Rows]]:
-    """The places of numbers with so many bytes, for each size."""
-    if not len(sizes):
-        return
-    counts = np.bincount(np.clip(sizes, 0, LONGEST_NUMBER + 1))
-    for size in np.flatnonzero(counts[: LONGEST_NUMBER + 1]).tolist():
-        if size:
-            yield size, np.arange(len(sizes)) if counts[size] == len(sizes) else np.flatnonzero(sizes == size)
+            if not fits.all():
+                rows, places, ends = rows[fits], places[fits], ends[fits]
+                told = {name: known[fits] for name, known in told.items()}
+        fits = places + len(self.last) == ends
+        fits[fits] = _stands(lines, places[fits], self.last)
+        if not fits.all():
+            rows, told = rows[fits], {name: known[fits] for name, known in told.items()}
+        return rows, told
 
 
 def is_known(layouts: Iterable[object], raw: bytes, shape: Shape) -> bool:
     """True for a dict whose kind has its layout: a number in it is none that can be read exactly, and that is all."""
     return any(
-        isinstance(one, DictLayout) and one.shape is shape and raw.startswith(one.literals[0]) for one in layouts
+        isinstance(one, DictLayout) and one.shape is shape and raw.startswith(one.columns[0].before) for one in layouts
     )
 
 

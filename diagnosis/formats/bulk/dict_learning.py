@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from diagnosis.formats.bulk.chunk import Chunk
-from diagnosis.formats.bulk.dict_layout import Column, DictLayout
+from diagnosis.formats.bulk.dict_layout import MARGIN, Column, DictLayout
 from diagnosis.formats.bulk.layout import Group
 from diagnosis.formats.line import Line
 from diagnosis.formats.shapes import Places, Shape
@@ -36,13 +36,15 @@ def dict_layout_of(raw: bytes, line: Line, shape: Shape, kind: StepKind) -> Dict
         return None
     starts, stops = [0, *(stop for _, stop in numbers)], [*(start for start, _ in numbers), len(text)]
     between = [text[start:stop].encode() for start, stop in zip(starts, stops, strict=True)]
-    if not all(literal.startswith((b",", b"',", b'",')) for literal in between[1:-1]):
-        return None
     known = {(start, stop): (name, factor) for name, start, stop, factor in places.numbers}
-    columns = tuple(Column(*known.get(span, (None, 1.0))) for span in numbers)
+    between[0] = head + between[0]
+    columns = tuple(
+        Column(known.get(span), before, behind[0])
+        for span, (before, behind) in zip(numbers, pairwise(between), strict=True)
+    )
     names = frozenset(name for name, *_ in places.numbers) | frozenset(places.constants)
     group = Group(shape.name, kind, line.origin, line.stream, names, is_timed=False)
-    layout = DictLayout(raw, text, shape, group, (head + between[0], *between[1:]), columns, places.constants)
+    layout = DictLayout(raw, text, shape, group, columns, between[-1], places.constants)
     return layout if _is_proven(layout, numbers, known) else None
 
 
@@ -72,7 +74,8 @@ def _is_proven(
         for (_, stop), (following, _) in pairwise([*numbers, (len(text), 0)]):
             pieces += [dice.choice(_OTHERS), text[stop:following]]
         texts.append("".join(pieces))
-    chunk = Chunk(b"".join(head + one.encode() + b"\n" for one in texts))
+    data = b"".join(head + one.encode() + b"\n" for one in texts)
+    chunk = Chunk(data + MARGIN, len(data))
     rows, columns = layout.read(chunk, np.arange(len(texts)))
     if not len(rows) or rows[0] != 0 or set(columns) != {name for name, _ in known.values()}:
         return False

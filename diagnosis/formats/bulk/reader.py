@@ -14,7 +14,7 @@ from diagnosis.formats.again import Again
 from diagnosis.formats.bulk.block import StepBlock
 from diagnosis.formats.bulk.chunk import CR, UNKNOWN, Chunk, Rows
 from diagnosis.formats.bulk.decimal import Floats
-from diagnosis.formats.bulk.dict_layout import DictLayout, is_known
+from diagnosis.formats.bulk.dict_layout import MARGIN, DictLayout, is_known
 from diagnosis.formats.bulk.dicts import DictRows, block_of
 from diagnosis.formats.bulk.layout import Group, Layout
 from diagnosis.formats.bulk.learning import layout_of
@@ -34,6 +34,8 @@ from diagnosis.observations import Observation, Origin, StepSample, Symptom
 Item = Observation | StepBlock | Woven | Again
 
 CHUNK = 1 << 20
+KEPT = 16 << 20
+"""Memory that is not given back between two chunks: to get it anew takes longer than to read what is in it."""
 FEWEST = 8
 """Shorter runs are read line by line."""
 MOST_LAYOUTS = 64
@@ -47,10 +49,11 @@ class BulkReader(LogReader):
 
     def __init__(self, file: str, origin: Origin, *, settings: ReadSettings | None = None) -> None:
         super().__init__(file, origin, settings=settings)
+        np.empty(KEPT, np.uint8)  # glibc takes what was given back once, at most 32 MiB, for what may be needed again
         self._layouts: list[Layout | DictLayout] = []
         self._bulk_weaver = Weaver(self._origin, self._memory, self._shapes, self._sampler)
         self._rest = b""
-        self._chunk = Chunk(b"\n")
+        self._chunk = Chunk(b"\n" + MARGIN, 1)
         self._first = Position(0, 1)
         """Where the chunk begins."""
         self._left = 0
@@ -69,10 +72,10 @@ class BulkReader(LogReader):
             first = data.find(b"\n") + 1
             items: list[Item] = list(self.feed(data[:first] if first else data))
             return [*items, *self.read(data[first:])] if 0 < first < len(data) else items
-        data = self._rest + data if self._rest else data
+        data = b"".join((self._rest, data, MARGIN))
         end = data.rfind(b"\n") + 1
-        self._rest = data[end:]
-        items = self._read_chunk(Chunk(data[:end])) if end else []
+        self._rest = data[end : -len(MARGIN)]
+        items = self._read_chunk(Chunk(data, end)) if end else []
         if len(self._rest) > MAX_LINE_BYTES:
             self._in_a_row = 0
             items += self.feed(self._rest)
@@ -108,7 +111,7 @@ class BulkReader(LogReader):
             stop = self._run_from(row)
             is_run = stop - row >= FEWEST
             row = self._read_run(row, stop, items) if is_run else self._pass_again(self._read_line(row, items), items)
-        self._splitter.line, self._splitter.offset = self._first.line + count, self._first.offset + len(chunk.data)
+        self._splitter.line, self._splitter.offset = self._first.line + count, self._first.offset + chunk.size
         items += self._hand_out()
         return items
 

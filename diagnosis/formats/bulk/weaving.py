@@ -128,7 +128,7 @@ class Weaver:
 
     def _sort(self, chunk: Chunk) -> None:
         """Take the lines apart and find out what each piece is."""
-        pieces = self._pieces = Chunk(chunk.data, at_redraws=True)
+        pieces = self._pieces = Chunk(chunk.data, chunk.size, at_redraws=True)
         for layout in self._layouts:
             pieces.fit(layout)
         left, row = TRIED_PER_CHUNK, 0

@@ -27,6 +27,11 @@ BETWEEN = (
     "{'loss': 2.25, 'grad_norm': 0.5, 'learning_rate': 1e-05, 'epoch': 0.5} and more\n",
     "{'loss': inf, 'grad_norm': nan, 'learning_rate': 0.0, 'epoch': 0.5}\n",
     "{'loss': 0.0, 'grad_norm': 1e+300, 'learning_rate': 5e-324, 'epoch': 0.5}\n",
+    "{'loss': -2.5, 'grad_norm': 9007199254740993, 'learning_rate': 1e400, 'epoch': 0.5}\n",
+    "{'loss': 2.25, 'grad_norm': 0.5, 'learning_rate': 1e-05, 'epoch': 0.5}, {'loss': 2.25}\n",
+    "{'loss': 2.25,  'grad_norm': 0.5, 'learning_rate': 1e-05, 'epoch': 0.5}\n",
+    "{'loss': 2.25, 'grad_norm': 0.5, 'learning_rate': 1e-05, 'epoch': 0.123456789012345678901234567}\n",
+    "{'loss': 2.25, 'grad_norm': '0.5', 'learning_rate': 1e-05, 'epoch': 0.5}\n",
     "step 12 loss 2.25\n",
     "Num Epochs = 3\n",
     "  Total optimization steps = 5,000\n",
@@ -46,6 +51,10 @@ def numbers(style, step, dice):
         return f"{{'loss': {loss:.4f}, 'grad_norm': {norm:.4f}, 'epoch': {epoch:.2f}}}"
     if style == "v5":
         return f"{{'loss': '{loss:.4g}', 'grad_norm': '{norm:.4g}', 'learning_rate': '{rate:.4g}', 'epoch': '{epoch:.4g}'}}"
+    if style == "newest":
+        return str(
+            {"loss": loss - 3, "grad_norm": norm, "learning_rate": rate / 6, "epoch": epoch / 7, "kl": -norm * rate}
+        )
     said = {"loss": round(loss, 4), "grad_norm": norm, "learning_rate": rate, "epoch": round(epoch, 2)}
     if style == "trl":
         said = {"loss": said.pop("loss"), "num_tokens": 512.0 * step, "entropy": dice.random(), **said}
@@ -64,7 +73,10 @@ def clean(style, count, prefix=""):
 def logs(draw):
     """Long stretches of dicts of one or two processes, with other lines between them."""
     dice = draw(st.randoms(use_true_random=False))
-    style, prefix = draw(st.sampled_from(("short", "whole", "v5", "trl", "steps"))), draw(st.sampled_from(PREFIXES))
+    style, prefix = (
+        draw(st.sampled_from(("short", "whole", "newest", "v5", "trl", "steps"))),
+        draw(st.sampled_from(PREFIXES)),
+    )
     oddity, end = draw(st.sampled_from((0.0, 0.002, 0.01))), draw(st.sampled_from(("\n", "\n", "\r\n")))
     has_others = draw(st.sampled_from((False, False, True)))
     text, step = draw(st.sampled_from(("", "***** Running training *****\n", "Num Epochs = 3\n"))), 0
@@ -74,7 +86,7 @@ def logs(draw):
         text += prefix + said + end
         text += f"[rank1]: {said}\n" if has_others else ""
         text += dice.choice(BETWEEN) if dice.random() < oddity else ""
-        style = dice.choice(("short", "whole", "v5", "trl")) if dice.random() < oddity / 4 else style
+        style = dice.choice(("short", "whole", "newest", "v5", "trl")) if dice.random() < oddity / 4 else style
     return whole(text.encode())
 
 
@@ -110,7 +122,7 @@ def test_dicts_in_columns_say_what_single_dicts_say(data, cut, interval):
     assert slow.recent_lines(None) == recent
 
 
-@pytest.mark.parametrize("style", ["short", "whole", "v5", "trl", "steps"])
+@pytest.mark.parametrize("style", ["short", "whole", "newest", "v5", "trl", "steps"])
 @pytest.mark.parametrize("prefix", ["", "[rank0]: "])
 @pytest.mark.parametrize("interval", [None, 10])
 def test_most_of_a_quiet_log_comes_in_blocks(style, prefix, interval):

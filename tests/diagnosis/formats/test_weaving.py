@@ -52,6 +52,8 @@ def numbers(style, step, total, dice):
     norm, lr, epoch = 3 * dice.random(), 3e-4 * (1 - step / (2 * total)), 3 * step / total
     if style == "short":
         return f"{{'loss': {loss:.4f}, 'grad_norm': {norm:.4f}, 'epoch': {epoch:.2f}}}"
+    if style == "newest":
+        return str({"loss": loss - 3, "grad_norm": norm, "learning_rate": lr / 6, "epoch": epoch})
     if style == "whole":
         return f"{{'loss': {round(loss, 4)}, 'grad_norm': {norm}, 'learning_rate': {lr}, 'epoch': {round(epoch, 2)}}}"
     return f"{{'loss': '{loss:.4g}', 'grad_norm': '{norm:.4g}', 'learning_rate': '{lr:.4g}', 'epoch': '{epoch:.4g}'}}"
@@ -72,7 +74,10 @@ def clean(style, every, dicts, total=100_000):
 def logs(draw):
     """Logs in which bars lag or are missing, steps go back, numbers are none, and other lines stand between."""
     dice = draw(st.randoms(use_true_random=False))
-    style, every = draw(st.sampled_from(("short", "short", "whole", "v5"))), draw(st.sampled_from((1, 1, 2, 5)))
+    style, every = (
+        draw(st.sampled_from(("short", "short", "whole", "newest", "v5"))),
+        draw(st.sampled_from((1, 1, 2, 5))),
+    )
     total, oddity = draw(st.sampled_from((60, 300, 5000, 100_000))), draw(st.sampled_from((0.0, 0.01, 0.05)))
     spent, seconds = draw(st.sampled_from((0, 50, 3500))), draw(st.sampled_from((0.02, 0.3, 1.01, 2.5)))
     lag, has_copy = draw(st.sampled_from((0.0, 0.0, 0.02))), draw(st.booleans())
@@ -111,7 +116,7 @@ def test_woven_points_say_what_single_pieces_say(data, cut):
     assert told(*one_by_one(data)) == told(reader, seen)
 
 
-@pytest.mark.parametrize(("style", "every"), [("short", 1), ("short", 10), ("whole", 10), ("v5", 5)])
+@pytest.mark.parametrize(("style", "every"), [("short", 1), ("short", 10), ("whole", 10), ("newest", 5), ("v5", 5)])
 def test_most_of_a_quiet_log_is_woven(style, every):
     """Numbers of any width, and a bar that fills."""
     data = clean(style, every, 600)
