@@ -165,11 +165,10 @@ class Night:
 
     def _how(self, name: str) -> dict[str, object]:
         """How a bot or a watcher is started, where it is not as by a user."""
-        if self._plan.without:
-            return {"module": "tests.scenarios.without", "words": (self._plan.without,)}
+        words = (self._plan.without,) if self._plan.without else ()
         if self._plan.jumps:
-            return {"module": "tests.scenarios.jumping", **jumping.environment(self._clock_of(name))}
-        return {}
+            return {"module": "tests.scenarios.jumping", "words": words, **jumping.environment(self._clock_of(name))}
+        return {"module": "tests.scenarios.without", "words": words} if words else {}
 
     def _clock_of(self, name: str) -> Path:
         return self._product.home / f"{name}.clock"

@@ -1,4 +1,4 @@
-"""The product on a machine whose clock jumps: `python -m tests.scenarios.jumping bot …` under libfaketime.
+"""The product on a machine whose clock jumps: `python -m tests.scenarios.jumping [WITHOUT] bot …` under libfaketime.
 
 The clock of the test's machine is left alone: each process reads how far its own one is off from a file.
 """
@@ -44,14 +44,15 @@ def jump(clock: Path, offset: str) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Be the product."""
+    """Be the product, with a protection taken away if one is named."""
     # libfaketime answers time.sleep with an error on newer kernels.
     time.sleep = lambda seconds: select.select([], [], [], max(0.0, seconds)) and None
     # What it starts itself (a drawing worker, say) has the machine's own clock.
     os.environ.pop("LD_PRELOAD", None)
     from bot import cli  # noqa: PLC0415 - after the clock is set up
+    from tests.scenarios import without  # noqa: PLC0415
 
-    return cli.main(words)
+    return without.main(words) if words[0] in without.TAKEN else cli.main(words)
 
 
 if __name__ == "__main__":

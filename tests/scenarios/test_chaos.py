@@ -30,6 +30,17 @@ WITHOUT = {
     "spool": replace(CONTROL, without="spool", blackouts=2),
     "refill": replace(CONTROL, without="refill", flushes=3),
 }
+# With this seed the bot's clock is the first that jumps; then the watcher's, a day back.
+A_DAY_ON = {
+    "findings": 30,
+    "runs": 15,
+    "watchers": 1,
+    "bots": 1,
+    "jumps": 2,
+    "pace_seconds": 8.0,
+    "faults": 0.0,
+    "seed": 57,
+}
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +60,11 @@ def test_nothing_is_lost_and_nothing_comes_twice(begun: dict[str, Future], name)
     assert outcome.faults > 0
 
 
+needs_faketime = pytest.mark.skipif(not jumping.library(), reason="needs libfaketime (apt install faketime)")
+
+
 @pytest.mark.figure
-@pytest.mark.skipif(not jumping.library(), reason="needs libfaketime (apt install faketime)")
+@needs_faketime
 def test_a_clock_that_jumps_loses_and_repeats_nothing():
     """Ten minutes back, a day on, a day back, in bots and watchers that are killed besides (RELIABILITY A22)."""
     plan = replace(
@@ -61,6 +75,22 @@ def test_a_clock_that_jumps_loses_and_repeats_nothing():
     say("A22", str(outcome))
     assert outcome.judgement.is_clean, str(outcome)
     assert outcome.harm["clock jumped"] == plan.jumps
+    assert not called_stalled(outcome)
+
+
+@needs_faketime
+@pytest.mark.parametrize("without", ["", "clock"], ids=["Redis' clock", "control: its own clock"])
+def test_a_bot_that_believes_its_own_clock_calls_healthy_runs_stalled(without):
+    """The bot's clock jumps a day on: whoever counts silence on it says that nothing came for a day."""
+    outcome = night(replace(NIGHT, **A_DAY_ON, without=without))
+
+    assert outcome.judgement.is_clean, str(outcome)
+    assert bool(called_stalled(outcome)) == bool(without)
+
+
+def called_stalled(outcome):
+    """What was said of runs that train on."""
+    return [said for said in outcome.judgement.other if "stalled" in said]
 
 
 @pytest.mark.parametrize("name", ["look", "sdk"])
