@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
+from bot.opening import FAILURES, reason_of
 from diagnosis.case import CaseFile
 from diagnosis.exhibits import as_symptoms, read_containers
 from diagnosis.formats.again import Again
@@ -219,7 +220,11 @@ def _chunks(piece: Piece, reading: Reading) -> Iterator[bytes]:
         yield chunk
         if reading.progress is not None and not piece.is_packed:
             reading.progress(len(chunk))
-        chunk = piece.stream.read(size)
+        try:
+            chunk = piece.stream.read(size)
+        except FAILURES as failure:  # what came before it is read like any log
+            piece.file.problem = reason_of(failure)
+            break
     if reading.progress is not None and piece.is_packed:
         reading.progress(piece.size)
 

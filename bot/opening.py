@@ -8,6 +8,7 @@ import codecs
 import gzip
 import io
 import lzma
+import os
 import shutil
 import stat
 import subprocess
@@ -17,14 +18,23 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, Protocol, cast
 
 ZSTD = b"\x28\xb5\x2f\xfd"
 MISSING_ZSTD = "packed with zstd: install the `zstd` command to read it"
 NO_FILE = "not a regular file"
 SAVE_IT = " but a pipe: write what it gives into a file first"
-FAILURES = (OSError, EOFError, lzma.LZMAError, zlib.error)
+_ZSTD: Any = (
+    import_module("compression.zstd")
+    if find_spec("compression") and find_spec("compression.zstd") is not None
+    else None
+)
+FAILURES: tuple[type[Exception], ...] = (
+    *(OSError, EOFError, lzma.LZMAError, zlib.error),
+    *((_ZSTD.ZstdError,) if _ZSTD is not None else ()),
+)
 """What a file may do instead of being read."""
+_CUT_ZSTD = ("premature end", "unexpected end of file", "Read error")
 _DAMAGED_BZIP2 = "Invalid data stream"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _HEADS = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", ZSTD, *_UTF_16)
@@ -67,14 +77,48 @@ def is_packed(path: Path) -> bool:
 
 def _unpacked(file: IO[bytes], magic: bytes) -> IO[bytes]:
     if magic.startswith(b"\x1f\x8b"):
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=file))
+        return cast("IO[bytes]", _AsFarAsItGoes(gzip.GzipFile(fileobj=file)))
     if magic.startswith(b"BZh"):
-        return cast("IO[bytes]", bz2.BZ2File(file))
+        return cast("IO[bytes]", _AsFarAsItGoes(bz2.BZ2File(file)))
     if magic.startswith(b"\xfd7zXZ\x00"):
-        return cast("IO[bytes]", lzma.LZMAFile(file))
+        return cast("IO[bytes]", _AsFarAsItGoes(lzma.LZMAFile(file)))
     if magic.startswith(_UTF_16):
         return cast("IO[bytes]", io.BufferedReader(_Recoded(file)))
     return file
+
+
+class _Packed(Protocol):
+    """A stream that unpacks while it is read."""
+
+    def read1(self, size: int, /) -> bytes:
+        """As many bytes as are there; none at the end."""
+
+
+class _AsFarAsItGoes:
+    """Gives what stands in front of a cut or a damage; only who asks for more is told of it."""
+
+    def __init__(self, packed: "_Packed") -> None:
+        self._packed = packed
+        self._failure: Exception | None = None
+
+    def read(self, size: int) -> bytes:
+        """So many bytes, or what is left of them."""
+        if self._failure is not None:
+            raise self._failure
+        pieces: list[bytes] = []
+        while size > 0:
+            try:
+                piece = self._packed.read1(size)
+            except FAILURES as failure:
+                if not pieces:
+                    raise
+                self._failure = failure
+                break
+            if not piece:
+                break
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
 
 
 class _Recoded(io.RawIOBase):
@@ -104,22 +148,44 @@ class _Recoded(io.RawIOBase):
 @contextmanager
 def _unpacked_zstd(file: IO[bytes]) -> Iterator[IO[bytes]]:
     """Python's own reader from 3.14 on, else the command."""
-    if find_spec("compression") is not None and find_spec("compression.zstd") is not None:
-        yield cast("IO[bytes]", import_module("compression.zstd").ZstdFile(file))
+    if _ZSTD is not None:
+        yield cast("IO[bytes]", _AsFarAsItGoes(_ZSTD.ZstdFile(file)))
         return
     command = shutil.which("zstd")
     if command is None:
         raise OSError(2, MISSING_ZSTD)
+    os.lseek(file.fileno(), 0, os.SEEK_SET)  # the command reads from where the file stands, not from where we read
     with subprocess.Popen(
         [command, "-dcq", "--long=31"], stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
         try:
-            yield process.stdout
-            is_at_end = not process.stdout.read(1)
+            yield cast("IO[bytes]", _AsFarAsItGoes(_OfCommand(process)))
         finally:
+            assert process.stdout is not None
             process.stdout.close()
-        said = process.stderr.read(400).decode("utf-8", "replace").strip()
-        if process.wait() and is_at_end:
+
+
+class _OfCommand:
+    """What the command gives, and at its end why there is no more."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self._process = process
+
+    def read1(self, size: int) -> bytes:
+        """As many bytes as are there; none at the end.
+
+        Raises:
+            EOFError: The file was cut.
+            OSError: The command cannot unpack it.
+        """
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        data = self._process.stdout.read(size)
+        if data:
+            return data
+        said = self._process.stderr.read(400).decode("utf-8", "replace").strip()
+        if self._process.wait():
+            if any(words in said for words in _CUT_ZSTD):
+                raise EOFError(said)
             raise OSError(5, f"zstd: {said or 'it cannot be unpacked'}")
+        return b""

@@ -164,7 +164,7 @@ def _read_pieces(pieces: list[Piece], snapshot: Manifest, reading: Reading) -> N
     if kind == "gpu_samples":
         _read_gpus(file, piece.head, piece.stream, piece.origin)
     elif kind == "nvidia_smi":
-        text = piece.head + piece.stream.read(WHOLE_FILE)
+        text = _whole(piece)
         piece.head, piece.stream = text, io.BytesIO()
         read_lines(pieces, reading)
         file.smi = read_smi(text.decode("utf-8", "replace").splitlines(), piece.origin.node)
@@ -175,7 +175,18 @@ def _read_pieces(pieces: list[Piece], snapshot: Manifest, reading: Reading) -> N
     elif kind == "unknown":
         file.problem = file.problem or what_it_is(piece.head)
     elif kind != "manifest":
-        _read_whole(file, piece.head + piece.stream.read(WHOLE_FILE), piece.origin)
+        _read_whole(file, _whole(piece), piece.origin)
+
+
+def _whole(piece: Piece) -> bytes:
+    """All of it, as far as it can be read."""
+    text = piece.head
+    try:
+        while len(text) < WHOLE_FILE and (more := piece.stream.read(WHOLE_FILE - len(text))):
+            text += more
+    except FAILURES as failure:
+        piece.file.problem = reason_of(failure)
+    return text
 
 
 def _node_of(shown: str, kind: str) -> str | None:

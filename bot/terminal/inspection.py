@@ -101,6 +101,9 @@ def _head(answer: Answer) -> tuple[str, str]:
     if said.category is not Category.NONE:
         return _TITLE[said.category], "red"
     if not answer.findings:
+        cut = next((file for file in answer.case.files if file.problem and file.lines), None)
+        if cut is not None:
+            return f"Nothing is wrong up to line {cut.lines:,} of {clean(cut.path, 80)}: {clean(cut.problem)}", "yellow"
         return _TITLE[Category.NONE], "green"
     loudest = answer.findings[0]
     for finding in answer.findings:

@@ -25,6 +25,10 @@ class Unread:
 
     count: int = 0
     samples: tuple[str, ...] = ()
+    cut: int = 0
+    """Lines that were too long: of each only the beginning was read."""
+    first_cut: int | None = None
+    """The number of the first of them."""
 
 
 class Memory:

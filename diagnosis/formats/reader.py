@@ -6,6 +6,7 @@ the bytes were cut into chunks.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from diagnosis.formats.again import Again
@@ -114,8 +115,8 @@ class LogReader:
 
     @property
     def unread(self) -> Unread:
-        """Lines that looked like metrics and were not understood."""
-        return self._memory.unread
+        """Lines that looked like metrics and were not understood, and those that were too long."""
+        return replace(self._memory.unread, cut=self._splitter.cut, first_cut=self._splitter.first_cut)
 
     @property
     def tracebacks(self) -> int:

@@ -54,6 +54,16 @@ class Splitter:
         self._held_length = 0
         self._before = b""
         self._starts_line = True
+        self.cut = 0
+        """Lines of which only the beginning was read."""
+        self.first_cut: int | None = None
+        """The number of the first of them."""
+        self._last_cut = 0
+
+    def begin(self) -> None:
+        """Another file: its lines are counted anew."""
+        self.line, self.offset = 1, 0
+        self.cut, self.first_cut, self._last_cut = 0, None, 0
 
     @property
     def has_partial(self) -> bool:
@@ -78,7 +88,7 @@ class Splitter:
                 del lines[0]
             for raw in lines:
                 text = _without_nul(raw) if has_nul else raw
-                pieces.append((text if len(text) <= MAX_LINE_BYTES else _cut(text), offset, line, b"", True))
+                pieces.append((text if len(text) <= MAX_LINE_BYTES else self._cut(text, line), offset, line, b"", True))
                 line += 1
                 offset += len(raw) + 1
             self.line, self.offset = line, offset
@@ -167,8 +177,14 @@ class Splitter:
     def _finish(self, end: bytes, before: bytes) -> Piece:
         raw = bytes(self._held) + _without_nul(end)
         if len(raw) > MAX_LINE_BYTES:
-            raw = _cut(raw)
+            raw = self._cut(raw, self.line)
         return raw, self.offset, self.line, before, self._starts_line
+
+    def _cut(self, raw: bytes, line: int) -> bytes:
+        if line != self._last_cut:
+            self.cut, self._last_cut = self.cut + 1, line
+            self.first_cut = self.first_cut or line
+        return raw[:MAX_LINE_BYTES] + _CUT
 
     def _hold(self, part: bytes) -> None:
         if not part:
@@ -193,7 +209,3 @@ def _next_line(offset: int, length: int) -> int:
 def _without_nul(raw: bytes) -> bytes:
     # A file that was truncated under a writer begins with a hole that reads as NUL bytes.
     return raw.replace(b"\0", b"") if b"\0" in raw else raw
-
-
-def _cut(raw: bytes) -> bytes:
-    return raw[:MAX_LINE_BYTES] + _CUT

@@ -14,7 +14,7 @@ The order of the rules:
 
 from diagnosis import loss_advice
 from diagnosis.advice import advice_for
-from diagnosis.case import Case
+from diagnosis.case import Case, CaseFile
 from diagnosis.findings import Severity
 from diagnosis.instructions import MOST_STEPS, without_repeats
 from diagnosis.observations import Category
@@ -139,6 +139,7 @@ def _not_seen(case: Case, cluster: Cluster, lead: Lead | None) -> list[str]:
     is_live = case.looked_at is not None
     told = list(case.unread[:_KEPT])
     told += [f"{file.path}: {file.problem}" for file in case.files if file.problem and file.kind != "unknown"][:4]
+    told += [_of_long_lines(file) for file in case.files if file.unmatched.cut][:4]
     if lead is None and not is_live:
         return told
     category = lead.category if lead is not None else Category.COLLECTIVE_HANG
@@ -155,6 +156,13 @@ def _not_seen(case: Case, cluster: Cluster, lead: Lead | None) -> list[str]:
     if lead is not None and lead.rank is None and lead.category not in _NOBODYS:
         told.append(_which_rank(lead, is_live=is_live, is_hang=lead.category in hangs))
     return told
+
+
+def _of_long_lines(file: CaseFile) -> str:
+    """How many lines of a file were cut."""
+    first = f"line {file.unmatched.first_cut}"
+    lines = f"{first} is" if file.unmatched.cut == 1 else f"{file.unmatched.cut} lines, the first is {first}, are"
+    return f"{file.path}: {lines} longer than 64 KiB: what stands behind that was not read"
 
 
 def _which_rank(lead: Lead, *, is_live: bool, is_hang: bool) -> str:

@@ -30,6 +30,7 @@ def diagnosis_answer(answer: Mapping[str, Any], left_out: Sequence[str] = ()) ->
         _list(say("*Next*"), said.get("next"), MOST_STEPS),
         _changes(answer),
         _findings(answer) if is_fine else None,
+        _list(say("*Not known*"), said.get("unknown"), MOST_REASONS),
         context(join([_numbers(answer), _read(answer), _left_out(left_out)], " · ")),
     ]
     return message(_head(answer, said, is_fine=is_fine), *parts)
@@ -59,6 +60,11 @@ def _head(answer: Mapping[str, Any], said: Mapping[str, Any], *, is_fine: bool) 
         if loud:
             one, many = "{n} finding", "{n} findings"
             return say("🟠 *Nothing that ended the run*, but {n} worth a look.", n=number_of(len(loud), one, many))
+        cut = next((file for file in answer.get("files") or () if file.get("problem") and file.get("lines")), None)
+        if cut is not None:
+            place = say("line {n} of `{file}`", n=wording.whole(cut["lines"]), file=visible(str(cut["path"])))
+            why = with_code(fit(str(cut["problem"]), LONGEST_LINE))
+            return say("🟡 *Nothing wrong found* up to {place}: {why}.", place=place, why=why)
         if (answer.get("loss") or {}).get("points"):
             return say("🟢 *Nothing wrong found*.")
         return say("🟢 *Nothing wrong found*; I read no training loss in it either.")

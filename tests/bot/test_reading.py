@@ -8,12 +8,15 @@ import lzma
 import os
 import pickle
 import random
+import shutil
+import subprocess
 import tracemalloc
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bot import log_lines
 from bot.inspect import inspect
 from bot.reading import read_case
 from tests.counts import examples
@@ -36,7 +39,17 @@ def big_endian(data):
     return codecs.BOM_UTF16_BE + data.decode().encode("utf-16-be")
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, bytes, powershell, big_endian])
+def zstd(data):
+    """By the command, where it is installed."""
+    if shutil.which("zstd") is None:
+        pytest.skip("needs the zstd command")
+    return subprocess.run(["zstd", "-qc"], input=data, capture_output=True, check=True).stdout
+
+
+PACKERS = (gzip.compress, bz2.compress, lzma.compress, zstd)
+
+
+@pytest.mark.parametrize("pack", [*PACKERS, bytes, powershell, big_endian])
 def test_packed_files_are_read_as_they_are(tmp_path, pack):
     (tmp_path / "train.log").write_bytes(pack((LOG + OOM).encode()))
 
@@ -48,13 +61,59 @@ def test_packed_files_are_read_as_they_are(tmp_path, pack):
     assert [item.symptom.signature for item in file.log.sightings] == ["cuda_oom"]
 
 
-def test_a_packed_file_that_was_cut_says_so(tmp_path):
-    (tmp_path / "train.log.gz").write_bytes(gzip.compress(os.urandom(2000) + LOG.encode() * 20)[:-900])
+CUT = "packed, and its end is missing: it was cut, or is still being written"
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_a_packed_file_that_was_cut_is_read_up_to_there_and_says_so(tmp_path, pack):
+    """What it told before the cut is found."""
+    text = OOM + "".join(f"step {n} loss {3 - n / 1e5:.5f} # {random.Random(n).random()}\n" for n in range(60_000))
+    data = pack(text.encode())
+    (tmp_path / "train.log").write_bytes(data[: len(data) * 9 // 10])
+
+    case, seen = read(tmp_path)
+
+    (file,) = case.files
+    assert file.problem == CUT
+    assert file.kind == "training_log"
+    assert 20_000 < file.lines < 60_000
+    assert len(seen) > 20_000
+    assert [item.symptom.signature for item in file.log.sightings] == ["cuda_oom"]
+    assert f"train.log: {CUT}" in inspect([tmp_path]).diagnosis.unknown
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_an_exhibit_that_was_cut_says_so(tmp_path, pack):
+    """Such as the stacks of a hang."""
+    stack = 'Thread 1 (idle): "MainThread"\n    all_reduce (torch/distributed/distributed_c10d.py:2501)\n'
+    text = "".join(f"Process {n}: python train.py --seed {random.Random(n).random()}\n{stack}\n" for n in range(30_000))
+    data = pack(text.encode())
+    (tmp_path / "rank0.pyspy.txt").write_bytes(data[: len(data) // 2])
 
     case, _ = read(tmp_path)
 
-    assert case.files[0].problem == "packed, and its end is missing: it was cut, or is still being written"
-    assert case.unread
+    assert (case.files[0].kind, case.files[0].problem) == ("stacks", CUT)
+
+
+@pytest.mark.parametrize("lines", [1, 60_000, 400_000])
+def test_lines_too_long_to_be_read_whole_are_told(tmp_path, lines, monkeypatch):
+    """How many, and the first, whether they are read one by one, in bulk or by a second process."""
+    monkeypatch.setattr(log_lines, "TWO_FROM", 8 << 20)
+    step = "step {} loss 2.5 lr 1e-4\n"
+    text = step.format(1) + "x" * 70_000 + "\n" + step.format(2) + "y" * 70_000 + "\r" + "z" * 70_000 + "\n"
+    (tmp_path / "train.log").write_text(text + "".join(map(step.format, range(3, 3 + lines))))
+
+    assert inspect([tmp_path]).diagnosis.unknown == (
+        "train.log: 2 lines, the first is line 2, are longer than 64 KiB: what stands behind that was not read",
+    )
+
+
+def test_one_line_too_long_is_told_by_its_number(tmp_path):
+    (tmp_path / "train.log").write_text("step 1 loss 2.5\n" + "x" * 70_000)
+
+    assert inspect([tmp_path]).diagnosis.unknown == (
+        "train.log: line 2 is longer than 64 KiB: what stands behind that was not read",
+    )
 
 
 @pytest.mark.parametrize("at", [40, 400, -6])

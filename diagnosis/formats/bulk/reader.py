@@ -92,7 +92,7 @@ class BulkReader(LogReader):
         self._sampler.flush_all()
         self._in_a_row = 0
         self._memory.file = file
-        self._splitter.line, self._splitter.offset = 1, 0
+        self._splitter.begin()
         return list(self._hand_out())
 
     # One chunk

@@ -182,6 +182,9 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         "🟢 *Nothing wrong found*; I read no training loss in it either.": (
             "🟢 *没有发现问题* ；其中也没有读到训练损失。"
         ),
+        "🟡 *Nothing wrong found* up to {place}: {why}.": "🟡 截至{place} *没有发现问题* ：{why}。",
+        "line {n} of `{file}`": " `{file}` 第 {n} 行",
+        "*Not known*": "*无法得知*",
         "🔴 *{what}*{where}": "🔴 *{what}* {where}",
         "at {time}": "时间 {time}",
         " · one of ranks {ranks}": " · rank {ranks} 之一",

@@ -47,6 +47,12 @@ EVIDENCE: Mapping[str, str] = MappingProxyType(
         "{path}: there is no file to read": "{path}：没有可读的文件",
         "{file}: no line of it tells a training step or a loss": "{file}：没有任何一行写明训练步或损失",
         "and {n} more": "另有 {n} 项",
+        "line {n} is longer than 64 KiB: what stands behind that was not read": "第 {n} 行超过 64 KiB，其后的内容没有读",
+        "{n} lines, the first is line {n2}, are longer than 64 KiB: what stands behind that was not read": (
+            "{n} 行超过 64 KiB（最先是第 {n2} 行），其后的内容没有读"
+        ),
+        "packed, and its end is missing: it was cut, or is still being written": "压缩文件缺少结尾：被截断，或仍在写入",
+        "packed, and damaged: {text}": "压缩文件已损坏：{text}",
         # What became of a piece of a snapshot, and why.
         "collected": "已保存",
         "empty": "无内容",

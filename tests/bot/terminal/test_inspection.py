@@ -1,5 +1,6 @@
 """The answer for a person's terminal."""
 
+import gzip
 import io
 
 import pytest
@@ -19,6 +20,16 @@ def printed(folder, width=100, *, colour=False):
     out = io.StringIO()
     print_answer(inspect([folder]), Console(file=out, width=width, force_terminal=colour, highlight=False))
     return out.getvalue()
+
+
+def test_a_log_that_was_cut_is_well_only_up_to_there(tmp_path):
+    """The headline says so, not a note below it."""
+    (tmp_path / "train.log.gz").write_bytes(gzip.compress(STEPS.encode())[:-12])
+
+    headline = " ".join(printed(tmp_path, width=300).split("\n")[0].split())
+
+    assert headline.startswith("● Nothing is wrong up to line 1")
+    assert headline.endswith("of train.log.gz: packed, and its end is missing: it was cut, or is still being written")
 
 
 @pytest.mark.parametrize(

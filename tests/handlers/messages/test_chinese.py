@@ -1,6 +1,7 @@
 """Chinese is whole: no sentence of ours stays English in it, and nothing of others is translated."""
 
 import ast
+import gzip
 import re
 from pathlib import Path
 
@@ -97,6 +98,7 @@ LOGS = {
         "KeyError: 'labels'",
     ],
     "killed": [*(f"step={step} loss=2.5" for step in range(50)), "slurmstepd: error: Detected 1 oom_kill event"],
+    "too long": ["step 1 loss 2.5", "x" * 70_000, "step 2 loss 2.5", "y" * 70_000, "step 3 loss 2.5"],
     "nothing": ["Downloading the data", "Please wait for a while now"],
 }
 
@@ -120,6 +122,18 @@ def test_an_answer_about_a_log_is_chinese(name, tmp_path):
             for line in text.splitlines()
         ]
 
+    assert [text for text in told if english_in(text)] == []
+
+
+def test_an_answer_about_a_cut_log_is_chinese(tmp_path):
+    """Its headline and what is not known."""
+    log = tmp_path / "rank2.log.gz"
+    log.write_bytes(gzip.compress("".join(f"step={step} loss=2.5\n" for step in range(900)).encode())[:-12])
+    found = inspect([str(log)])
+    with speaking("zh"):
+        told = list(told_in(diagnosis_answer(found.as_dict())))
+
+    assert any("没有发现问题" in text and "缺少结尾" in text for text in told)
     assert [text for text in told if english_in(text)] == []
 
 
