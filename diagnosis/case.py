@@ -43,6 +43,8 @@ class CaseFile:
     """The last lines of what was read by line, as they were printed."""
     ends_whole: bool = True
     """False when its last line has no end: it may be cut."""
+    is_of_another_day: bool = False
+    """It was read while it grew, and its stamps are days away: a copy, of which this node knows nothing."""
     problem: str = ""
     """Why it could not be looked at."""
 

@@ -24,6 +24,9 @@ ZONE_SECONDS = 900.0
 ZONE_RESIDUE_SECONDS = 120.0
 """A line is read this soon after it was printed, or its own time says nothing about the zone."""
 
+WIDEST_ZONES = 26 * 3600.0
+"""No two zones of the world are further apart."""
+
 _FINAL = frozenset({"stopped", "tracing-stop", "zombie", "gone", "dead"})
 """States that do not pass by themselves."""
 
@@ -103,6 +106,7 @@ def _log_file(account: LogAccount, facts: NodeFacts) -> CaseFile:
         tracebacks=account.tracebacks,
         log=log,
         tail=tuple(line.text for line in tail),
+        is_of_another_day=clock.is_of_another_day,
     )
 
 
@@ -117,6 +121,8 @@ class _Clock:
             if isinstance(seen, LogLine) and seen.time is not None and seen.seen_at is not None
         ]
         self._zone: float | None = 0.0
+        self.is_of_another_day = bool(ahead) and abs(statistics.median(ahead)) > WIDEST_ZONES
+        """So far apart are no two clocks: it is a copy of what was written long ago, maybe on another machine."""
         if ahead:
             usual = statistics.median(ahead)
             zone = round(usual / ZONE_SECONDS) * ZONE_SECONDS

@@ -178,6 +178,8 @@ def _before_first_step(seen: Watched, limits: Thresholds, phase: Phase, silent: 
         return Standing(
             Outcome.FINE, f"starting for {duration(max(0.0, waited))}", waited, allowed, None, phase, silent
         )
+    if not _was_looked_for(seen, begin, allowed):
+        return Standing(Outcome.WATCHER_SILENT, _unheard(seen), waited, allowed, None, phase, silent)
     text = f"no first step for {duration(waited)}; {duration(allowed)} are allowed"
     return Standing(Outcome.INITIALISING_TOO_LONG, text, waited, allowed, None, phase, silent)
 
@@ -200,8 +202,10 @@ def _was_looked_for(seen: Watched, progressed: float, allowed: float) -> bool:
 
 
 def _readers(seen: Watched, since: float = -math.inf) -> list[str]:
-    """Nodes whose watchers read steps; where files name nodes that have none, any of them may read them."""
+    """Nodes whose watchers read steps, or its lines before the first one; others where these name no watched node."""
     told = {rank.origin.node for rank in seen.ranks if rank.progressed_at is not None and rank.progressed_at >= since}
+    if all(rank.progressed_at is None for rank in seen.ranks):
+        told = {rank.origin.node for rank in seen.ranks if rank.heard_at is not None}
     watched = sorted(seen.observed_at or {})
     return [node for node in watched if node in told] or watched
 

@@ -29,6 +29,8 @@ _LAUNCHERS = ("torch/distributed/elastic", "torch/distributed/run.py", "torch/di
               "bin/accelerate", "bin/deepspeed")  # fmt: skip
 _RECORDS = "elastic/multiprocessing/errors/__init__.py"
 """The frame that torch's `@record` puts around anybody's main function."""
+_EXITS = frozenset({"container_exit", "batch_exit", "script_exit"})
+"""Rows that tell how the whole of a process ended: what it raised stands above."""
 _SPAWNERS = ("multiprocessing/spawn.py",)
 """A launcher only where it raised itself: the same file is the outermost frame of what its child ran."""
 
@@ -145,7 +147,8 @@ def is_source(seen: Symptom) -> bool:
 
 def ends_traceback(seen: Symptom) -> bool:
     """True for a line that can be the last of a traceback."""
-    return seen.role is not Role.CONTEXT or seen.signature == "python_exception"
+    is_raised = seen.role is not Role.CONTEXT or seen.signature == "python_exception"
+    return is_raised and seen.signature not in _EXITS
 
 
 def ended_unknown(raised: Raised, lines: Sequence[Evidence]) -> Symptom | None:

@@ -3,7 +3,7 @@
 from diagnosis.errors import Mistake
 from handlers.command import Asked, Desk
 from handlers.find_run import MOST_NAMED, WhichRun, find_run
-from handlers.kept import Kept, kept_of
+from handlers.kept import Kept, kept_of, runs_in_trouble
 
 
 class WhichIncident(Mistake):
@@ -61,11 +61,7 @@ async def _troubled(desk: Desk, asked: Asked) -> str | None:
     """
     if asked.thread_run is not None:
         return None
-    opened = [
-        kept.incident for fields in (await desk.registry.incidents.all_open()).values() if (kept := kept_of(fields))
-    ]
-    opened.sort(key=lambda incident: -incident.opened_at)
-    runs = tuple(dict.fromkeys(incident.run for incident in opened))
+    runs = tuple(await runs_in_trouble(desk))
     if not runs:
         raise WhichIncident("Nothing is open.")
     if len(runs) > 1:

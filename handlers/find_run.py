@@ -6,6 +6,7 @@ from contextlib import suppress
 from diagnosis.errors import Mistake
 from handlers.arguments import TooManyNames
 from handlers.command import Asked, Desk
+from handlers.kept import runs_in_trouble
 from handlers.shown_runs import few_as_shown
 from registry import Run, UnknownRun
 from registry.errors import RegistryError, near_names
@@ -42,13 +43,16 @@ async def find_run(desk: Desk, asked: Asked, name: str | None) -> Run:
 
     Raises:
         NoSuchRun: There is none of that name.
-        WhichRun: None was named, and it is not clear which.
+        WhichRun: None was named, and it is not clear which: those in trouble first, then the most active.
     """
     wanted = name or asked.thread_run
     if wanted is None:
         names = await desk.registry.runs.names(MOST_COUNTED)
         if len(names) != 1:
-            raise WhichRun(tuple(names[:MOST_NAMED]), max(0, len(names) - MOST_NAMED))
+            # A run that stands is not among the most active ones, and it is the one that is asked about.
+            asked_about = [name for name in await runs_in_trouble(desk) if name in names]
+            known = list(dict.fromkeys([*asked_about, *names]))
+            raise WhichRun(tuple(known[:MOST_NAMED]), max(0, len(known) - MOST_NAMED))
         wanted = names[0]
     return await named_run(desk, wanted)
 

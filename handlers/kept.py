@@ -36,6 +36,13 @@ async def kept_of_run(desk: Desk, run: str) -> list[Kept]:
     return [kept for fields in found if (kept := kept_of(fields)) is not None]
 
 
+async def runs_in_trouble(desk: Desk) -> list[str]:
+    """Runs of which an incident is open, the newest trouble first."""
+    every = [kept_of(fields) for fields in (await desk.registry.incidents.all_open()).values()]
+    opened = sorted((kept.incident for kept in every if kept is not None), key=lambda incident: -incident.opened_at)
+    return list(dict.fromkeys(incident.run for incident in opened))
+
+
 async def closed_by_people(desk: Desk) -> list[Incident]:
     """What people closed of late: it goes on to tell how its runs stand."""
     found = (await desk.registry.incidents.recent(MOST_CLOSED)).values()

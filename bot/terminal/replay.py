@@ -29,7 +29,8 @@ def print_replay(done: Replayed, *, everything: bool = False, console: Console |
     console.print(_days(done))
     left_out = len(done.posted) - len(shown)
     if left_out:
-        console.print(Text(f"{left_out} more only edit a thread or are kept quiet: --all shows them", style="dim"))
+        more = "1 more only edits a thread or is" if left_out == 1 else f"{left_out} more only edit a thread or are"
+        console.print(Text(f"{more} kept quiet: --all shows {'it' if left_out == 1 else 'them'}", style="dim"))
     threads = len(done.pages)
     said = f"{threads} thread{'' if threads == 1 else 's'}" if threads else "no thread"
     console.print(f"{done.points:,} loss points: {said} would have been opened")

@@ -42,6 +42,7 @@ BY_ROW: Mapping[str, str] = {
     "collective_fingerprints_differ": "the ranks do not call the same collective",
     "collective_nan_check": "NCCL was given a NaN",
     "collective_size_mismatch": "the ranks do not send the same size in a collective",
+    "container_exit": "container {container} ended with exit code {exit_code}",
     "coordination_barrier": "tasks did not come to the barrier {barrier}",
     "coordination_task_lost": "task {rank} no longer answers the coordinator",
     "coordination_unhealthy": "tasks no longer answer the coordinator",
@@ -69,6 +70,7 @@ BY_ROW: Mapping[str, str] = {
     "loader_worker_bus_error": "a data loader worker died of a bus error: /dev/shm is probably full",
     "loader_worker_killed": "a data loader worker was killed by SIGKILL",
     "loader_worker_segfault": "a data loader worker crashed with a segmentation fault",
+    "launcher_rank_ended": "a process was killed by SIGKILL",
     "local_disk_failed": "a local disk failed",
     "loss_is_nan": "the training stops because its loss is NaN",
     "loss_scale_floor": "the loss scale is at its minimum and gradients still overflow",
@@ -102,17 +104,21 @@ BY_ROW: Mapping[str, str] = {
     "tensorboard_nan": "the training logs a NaN or an infinite value",
     "too_many_files": "a data loader has too many open files",
     "verbs_failed": "the network between ranks failed",
+    "wrapper_killed": "a process was killed by SIGKILL",
     "xid": "a GPU reports Xid {xid}",
 }
 """By row; a place in braces is a field of the line, and a row whose field is missing falls back to its category."""
 
-_EXITS = frozenset({"elastic_worker_failed", "launcher_exit", "composer_rank_exit", "script_exit"})
+_EXITS = frozenset({"elastic_worker_failed", "launcher_exit", "composer_rank_exit", "script_exit", "batch_exit"})
 """Rows of launchers that print an exit code."""
 
-UNPROVEN_KILLS = _EXITS | {"shell_killed", "loader_worker_killed"}
+UNPROVEN_KILLS = _EXITS | {"shell_killed", "wrapper_killed", "launcher_rank_ended", "loader_worker_killed"}
 """Rows that show a SIGKILL and not who sent it."""
 KILLED = "killed"
 """The kind of finding they lead to: its text says what is seen, its details what it often is."""
+
+OF_ANY_CONTAINER = frozenset({"container_exit"})
+"""Rows that tell how a container ended, be it the training's or a helper's."""
 
 OFTEN_MEANT = "Often that is the kernel's out-of-memory killer, but nothing here proves it."
 """Beside a bare SIGKILL; where the proof would be is its first next step."""
@@ -124,7 +130,7 @@ MOST_CHARACTERS = 120
 
 def is_unproven_kill(seen: Symptom) -> bool:
     """Whether a process was killed and nothing in the line says by whom."""
-    return seen.category is Category.HOST_OOM and seen.signature in UNPROVEN_KILLS
+    return seen.category is Category.HOST_OOM and seen.signature in UNPROVEN_KILLS | OF_ANY_CONTAINER
 
 
 def words_of(seen: Symptom) -> str:

@@ -11,6 +11,7 @@ from typing import ClassVar
 from diagnosis.detectors.detector import QUIET, Scope, Seen
 from diagnosis.detectors.line_words import (
     KILLED,
+    OF_ANY_CONTAINER,
     OFTEN_MEANT,
     is_consequence,
     is_unproven_kill,
@@ -121,7 +122,8 @@ def severity_of(symptom: Symptom) -> Severity | None:
     if symptom.category not in KIND_OF:
         return None
     if symptom.role in (Role.ROOT, Role.CONFIRM):
-        return Severity.WARNING if symptom.category in QUIETER else Severity.CRITICAL
+        is_quiet = symptom.category in QUIETER or symptom.signature in OF_ANY_CONTAINER
+        return Severity.WARNING if is_quiet else Severity.CRITICAL
     if symptom.role is Role.CASCADE:
         # The watchdog's line is often the only one a hang ever prints.
         return Severity.WARNING if symptom.category is Category.COLLECTIVE_HANG else Severity.INFO

@@ -36,6 +36,8 @@ class ContainerEnd:
     text: str
     is_failed: bool
     """Its pod failed with it."""
+    is_dockers: bool = False
+    """Docker itself tells it: there is no pod."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class _Pod:
     name: str | None = None
     node: str | None = None
     phase: str | None = None
+    is_dockers: bool = False
     wanted: list[str] = field(default_factory=list)
     """Its containers in the order of its specification."""
     with_gpus: set[str] = field(default_factory=set)
@@ -197,6 +200,7 @@ class _Reader:
 
     def _take_docker(self, key: str, value: str) -> None:
         pod = self._pod()
+        pod.is_dockers = True
         if key == "OOMKilled":
             pod.containers.append(_Container())
         if not pod.containers:
@@ -265,6 +269,7 @@ def _ends(pod: _Pod, container: _Container) -> Iterator[ContainerEnd]:
             line=telling[1],
             text=telling[2],
             is_failed=not is_before and pod.phase not in _RUNS,
+            is_dockers=pod.is_dockers,
         )
         return
 
@@ -276,8 +281,8 @@ def as_symptoms(end: ContainerEnd, origin: Origin, file: str) -> list[Symptom]:
     fields = {name: value for name, value in told.items() if value}
     if end.exit_code is not None:
         fields["exit_code"] = str(end.exit_code)
-    names = ["kubernetes_oom"] if end.reason == "OOMKilled" else ["kubernetes_exit"]
-    names += ["kubernetes_failed"] if end.is_failed and names == ["kubernetes_exit"] else []
+    exits = ["container_exit"] if end.is_dockers else ["kubernetes_exit", "kubernetes_failed"][: 1 + end.is_failed]
+    names = ["kubernetes_oom"] if end.reason == "OOMKilled" else exits
     return [
         Symptom(origin, name, ROWS[name].role, ROWS[name].category, evidence, MappingProxyType(fields))
         for name in names

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 
 from diagnosis.case import Case, CaseFile
 from diagnosis.formats.timestamps import Clock
@@ -29,6 +30,14 @@ _PIDS_OF_RANKS = frozenset({"segfault"})
 """Rows whose pid is a rank's own process."""
 
 
+class Whose(IntEnum):
+    """Of whom a line tells."""
+
+    OTHERS = 0
+    UNKNOWN = 1
+    OURS = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One line that may be the cause, in its place."""
@@ -41,6 +50,8 @@ class Candidate:
     tier: Tier
     stamp_above: float | None = None
     """Where the line tells no time: that of the nearest line above it that does, whatever it says."""
+    whose: Whose = Whose.OURS
+    """Until somebody has looked, what is read of a run is taken for the run's."""
 
     @property
     def category(self) -> Category:

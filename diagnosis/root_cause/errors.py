@@ -5,10 +5,12 @@ only say that somebody else is gone are left out (`passed.py`).
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from diagnosis.case import Case
 from diagnosis.observations import Category, Role
-from diagnosis.root_cause.candidates import Candidate, Cause, candidates
+from diagnosis.root_cause.belongs import Belonging
+from diagnosis.root_cause.candidates import Candidate, Cause, Whose, candidates
 from diagnosis.root_cause.cluster import Cluster
 from diagnosis.root_cause.passed import failed_alone, is_noise
 from diagnosis.root_cause.timeline import Timeline
@@ -19,11 +21,14 @@ SAME_MOMENT = 2.0
 
 def causes(case: Case, cluster: Cluster, timeline: Timeline, role: Role = Role.ROOT) -> list[Cause]:
     """Everything of this role that may have started it, the most likely first."""
-    failed = failed_alone(case)
+    failed, belonging = failed_alone(case), Belonging(case, cluster, timeline)
     found = [item for item in candidates(case, cluster, (role,)) if not is_noise(item, timeline, failed)]
-    groups: dict[tuple[str, str], Cause] = {}
+    found = [replace(item, whose=belonging.of(item)) for item in found]
+    groups: dict[tuple[str, str, Whose], Cause] = {}
     for item in sorted(found, key=_place):
-        key = (str(item.category), _words(item))
+        if item.whose is Whose.OTHERS:
+            continue
+        key = (str(item.category), _words(item), item.whose)
         if key in groups:
             groups[key].candidates.append(item)
         else:
@@ -93,6 +98,8 @@ def _place(found: Candidate) -> tuple[float, str, int]:
 
 def _goes_before(cause: Cause, other: Cause, cluster: Cluster) -> bool:
     one, two = cause.first, other.first
+    if one.whose != two.whose:
+        return one.whose > two.whose
     if one.file is two.file and one.sighting.attempt == two.sighting.attempt and _is_one_stream(one, two):
         return one.sighting.order < two.sighting.order if one.tier == two.tier else _by_kind(cause, other, cluster)
     is_kernel = "kernel_log" in {one.file.kind, two.file.kind}

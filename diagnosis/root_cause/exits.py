@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from diagnosis.case import Case, CaseFile
 from diagnosis.log_facts import ElasticFailure, LogFacts, Sighting
 from diagnosis.observations import Category, Evidence, Role
+from diagnosis.root_cause.belongs import Belonging
 from diagnosis.root_cause.candidates import Candidate, candidate
 from diagnosis.root_cause.cluster import Cluster
 from diagnosis.root_cause.errors import SAME_MOMENT
@@ -19,14 +20,14 @@ from diagnosis.signatures.exit_codes import meaning_of
 
 LAUNCHERS = ("elastic_worker_failed", "launcher_exit", "supervisor_child_failed", "srun_task_exited", "mpi_abort",
              "composer_rank_exit", "script_exit", "batch_exit", "launcher_rank_ended", "hydra_end",
-             "kubernetes_exit", "mpi_exit_code")  # fmt: skip
+             "kubernetes_exit", "container_exit", "mpi_exit_code")  # fmt: skip
 _BELOW_ITS_NAME = {"hydra_end": "hydra_place", "mpi_exit_code": "mpi_first_process"}
 """Rows that tell how a process ended, and those that name it on the line above."""
 _NAMING = frozenset(
     {"elastic_worker_failed", "mpi_abort", "composer_rank_exit", "launcher_rank_ended", *_BELOW_ITS_NAME}
 )
 """Rows that tell which rank ended."""
-_OF_THE_JOB = frozenset({"script_exit", "batch_exit"})
+_OF_THE_JOB = frozenset({"script_exit", "batch_exit", "container_exit"})
 """Rows that tell how the whole ended: torchrun's summary says more."""
 _GRAVE = frozenset({Category.GPU_OOM, Category.HOST_OOM, Category.GPU_HARDWARE, Category.DISK_FULL})
 """What a script rarely survives, even where steps seem to follow."""
@@ -57,7 +58,7 @@ def launcher_lead(case: Case, cluster: Cluster, timeline: Timeline, waits: Waits
     """Only an exit code is left: the process that failed first, without its words."""
     ends = [
         end
-        for end in _ends(case, cluster)
+        for end in _ends(case, cluster, timeline)
         if end.code not in _ASKED
         and not _was_asked_before(end)
         and not (end.code in _ABORTED and (waits.is_established or waits.falling))
@@ -131,13 +132,15 @@ def _is_of_many_nodes(end: End) -> bool:
     return end.code == 1 and len(roots) == 1 and local_rank is not None and end.rank != local_rank
 
 
-def _ends(case: Case, cluster: Cluster) -> Iterator[End]:
+def _ends(case: Case, cluster: Cluster, timeline: Timeline) -> Iterator[End]:
     """The first end that each file tells: a row of its launcher, or else torchrun's summary; of every agent in it."""
+    belonging = Belonging(case, cluster, timeline)
     for file, log in case.read_by_line():
         if len(_roots(log)) > 1:
             yield from (_of_summary(entry, file, log, cluster) for entry in _roots(log))
             continue
         told = [item for item in log.all_of(*LAUNCHERS) if item.attempt == log.attempt and _is_end(item, log)]
+        told = [item for item in told if not belonging.is_of_helper(item)]
         own = [item for item in told if _code(item) not in _ASKED]
         if own and not (_roots(log) and {item.symptom.signature for item in told} <= _OF_THE_JOB):
             yield _of_row(own[0], file, log, cluster)

@@ -26,7 +26,7 @@ NOTICED_SECONDS = 600.0
 CLOCKS_SECONDS = 60.0
 """So far may the clocks of a kernel log and of a training log differ."""
 _ZONE_STEP = 900.0
-_WIDEST_ZONES = 26 * 3600.0
+WIDEST_ZONES = 26 * 3600.0
 
 
 def confirmations(case: Case, cluster: Cluster, victim: Candidate) -> list[Candidate]:
@@ -76,7 +76,7 @@ def _can_be(kernel: Candidate, victim: Candidate, numbered: frozenset[str], is_e
         return False
     # Stamps without a zone may be of another one than ours: whole quarters of an hour tell nothing.
     off = (later + CLOCKS_SECONDS) % _ZONE_STEP
-    return abs(later) <= _WIDEST_ZONES and off <= 2 * CLOCKS_SECONDS
+    return abs(later) <= WIDEST_ZONES and off <= 2 * CLOCKS_SECONDS
 
 
 def cgroup_kills(case: Case) -> Iterator[tuple[CaseFile, Evidence, int]]:
@@ -86,15 +86,17 @@ def cgroup_kills(case: Case) -> Iterator[tuple[CaseFile, Evidence, int]]:
             yield file, Evidence(file.path, file.cgroup.line, file.cgroup.text), file.cgroup.kills
 
 
-def reads_kernel_log(case: Case, cluster: Cluster, node: str | None) -> bool:
+def reads_kernel_log(case: Case, cluster: Cluster, node: str | None, victim: CaseFile) -> bool:
     """True when the kernel log of that node is there (of any, where the node is not known): its silence tells."""
+    if victim.is_of_another_day:
+        return False
     nodes = [cluster.node_of_file(file) for file in case.of_kind("kernel_log")]
     return any(node is None or name is None or is_same_node(name, node) for name in nodes)
 
 
-def counts_kills(case: Case) -> bool:
+def counts_kills(case: Case, victim: CaseFile) -> bool:
     """True when a control group's counter is there: it knows of the kills in that group, not of the node's."""
-    return any(file.cgroup is not None for file in case.of_kind("cgroup"))
+    return not victim.is_of_another_day and any(file.cgroup is not None for file in case.of_kind("cgroup"))
 
 
 def is_asked_for(found: Candidate) -> bool:

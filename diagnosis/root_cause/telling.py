@@ -3,7 +3,8 @@
 from diagnosis.case import Case
 from diagnosis.observations import Category
 from diagnosis.root_cause import killed, stops
-from diagnosis.root_cause.candidates import Candidate, Cause, is_of_others, speaks_of_another
+from diagnosis.root_cause.at_work import is_of_a_save
+from diagnosis.root_cause.candidates import Candidate, Cause, Whose, is_of_others, speaks_of_another
 from diagnosis.root_cause.cluster import Cluster
 from diagnosis.root_cause.errors import SAME_MOMENT
 from diagnosis.root_cause.lead import HIGH, LOW, MEDIUM, Lead, few, said, short
@@ -32,8 +33,13 @@ def lead_of(cause: Cause, case: Case, cluster: Cluster, timeline: Timeline) -> L
         _name_rank(lead, cause, cluster)
     if first.name == "loader_exception":
         _open_worker(lead, first)
+    elif is_of_a_save(first, timeline):
+        lead.category = Category.CHECKPOINT_FAILURE
+        lead.because.append("it was raised while a checkpoint was saved")
     if cause.category is Category.HOST_OOM:
         _weigh_kill(lead, cause, case, cluster)
+    if first.whose is Whose.UNKNOWN:
+        _doubt_whose(lead)
     sender = stops.trace_sender(case)
     if sender is not None:
         lead.because.append(said(sender, "the supervisor saw this part fail first and ended the others"))
@@ -41,6 +47,14 @@ def lead_of(cause: Cause, case: Case, cluster: Cluster, timeline: Timeline) -> L
     if symptom.signature == "xid" and symptom.fields["xid"].isdecimal():
         _explain_xid(lead, int(symptom.fields["xid"]))
     return lead
+
+
+def _doubt_whose(lead: Lead) -> None:
+    """It may be of anybody: nobody is named for it."""
+    lead.rank = lead.local_rank = lead.node = None
+    lead.suspects, lead.confidence = (), LOW
+    lead.because.append("nothing in the files tells whether that has to do with this run")
+    lead.runner_up = "it was somebody else's, and why this run ended is not in these files"
 
 
 def _explain_xid(lead: Lead, number: int) -> None:
@@ -217,7 +231,9 @@ def _weigh_kill(lead: Lead, cause: Cause, case: Case, cluster: Cluster) -> None:
     if own_words or list(killed.cgroup_kills(case)):
         return
     lead.confidence = LOW
-    has_kernel_log, has_counter = killed.reads_kernel_log(case, cluster, lead.node), killed.counts_kills(case)
+    victim = cause.first.file
+    has_kernel_log = killed.reads_kernel_log(case, cluster, lead.node, victim)
+    has_counter = killed.counts_kills(case, victim)
     if not has_kernel_log:
         counter = ": it alone" if has_counter else ", or the cgroup's oom_kill counter: they alone"
         lead.next.insert(0, f"read the kernel log of its node (dmesg){counter} can confirm it")

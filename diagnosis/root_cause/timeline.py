@@ -32,6 +32,12 @@ class Timeline:
         return max(told, key=lambda item: item.step, default=None)
 
     @property
+    def newest_step(self) -> Told | None:
+        """The step that was told last, by its time."""
+        told = [log.last_told for _, log in self._logs if log.last_told is not None]
+        return max(told, key=lambda item: item.time or 0.0, default=None)
+
+    @property
     def has_steps(self) -> bool:
         """True once any step was told."""
         return any(log.first_told is not None for _, log in self._logs)

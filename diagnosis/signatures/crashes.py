@@ -1,6 +1,7 @@
 """Lines of processes that crash in native code: segmentation faults, aborts, failed assertions, bus errors."""
 
 from diagnosis.observations import Category, Role
+from diagnosis.signatures.process_names import where_it_may_train
 from diagnosis.signatures.row import Tier, row
 
 TABLE = (
@@ -34,6 +35,7 @@ TABLE = (
         source="leptonai/gpud nccl matcher",
         example="[  912.441] python3[4412]: segfault at 7f01 ip 00007f01 sp 00007ffd error 4 in "
         "libnccl.so.2.20.5[7f01+1]",
+        ruling=where_it_may_train(Role.CONFIRM, Category.RANK_CRASH),
     ),
     row(
         "S048d",

@@ -227,6 +227,39 @@ TABLE = (
         example="RuntimeError: CUDA error: uncorrectable NVLink error detected during the execution",
     ),
     row(
+        "S038c",
+        "cuda_not_ready",
+        Role.ROOT,
+        Category.GPU_HARDWARE,
+        Tier.HARDWARE,
+        needle=("system not yet initialized", "CUDA_ERROR_SYSTEM_NOT_READY", "cudaErrorSystemNotReady"),
+        pattern=r"system not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|cudaErrorSystemNotReady",
+        advice="Start the node's fabric manager (`systemctl status nvidia-fabricmanager`) in the driver's own version: "
+        "NVSwitch machines do not work without it.",
+        source="NVIDIA Fabric Manager user guide, CUDA error 802",
+        example="RuntimeError: Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before "
+        "calling NumCudaDevices() that might have already set an error? Error 802: system not yet initialized",
+    ),
+    row(
+        "S038d",
+        "cuda_driver_unfit",
+        Role.ROOT,
+        Category.RANK_CRASH,
+        Tier.EXCEPTION,
+        needle=(
+            "unsupported display driver",
+            "forward compatibility was attempted",
+            "NVIDIA driver on your system is too old",
+            "CUDA driver version is insufficient",
+        ),
+        pattern=r"system has unsupported display driver|forward compatibility was attempted on non supported HW|"
+        r"NVIDIA driver on your system is too old|CUDA driver version is insufficient for CUDA runtime version",
+        advice="Compare `nvidia-smi` inside and outside the container: the driver of that node does not fit the CUDA "
+        "of this image, or was replaced without a restart.",
+        source="CUDA errors 803, 804 and 35, PyTorch",
+        example="RuntimeError: The NVIDIA driver on your system is too old (found version 11040).",
+    ),
+    row(
         "S038",
         "gpu_vanished",
         Role.ROOT,

@@ -3,9 +3,20 @@
 The dead process prints nothing: what is left stands with the kernel, the scheduler, the container or the launcher.
 """
 
+from collections.abc import Mapping
+
 from diagnosis.observations import Category, Role
 from diagnosis.signatures.exit_codes import ruling_of_exit
-from diagnosis.signatures.row import Tier, row
+from diagnosis.signatures.process_names import may_train
+from diagnosis.signatures.row import Ruling, Tier, row
+
+
+def _ruling_of_kill(fields: Mapping[str, str]) -> Ruling:
+    """A group's limit concerns that group alone; a machine without memory concerns everybody on it."""
+    is_of_group = "cgroup" in fields.get("scope", "") or "MEMCG" in fields.get("constraint", "")
+    is_of_others = is_of_group and not may_train(fields.get("name", ""))
+    return Role.CONTEXT if is_of_others else Role.CONFIRM, Category.HOST_OOM
+
 
 TABLE = (
     row(
@@ -34,6 +45,7 @@ TABLE = (
         source="leptonai/gpud memory matcher (cadvisor oomparser)",
         example="[ 4035.564249] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,"
         "oom_memcg=/realruns,task_memcg=/realruns,task=python3,pid=29436,uid=0",
+        ruling=_ruling_of_kill,
     ),
     row(
         "S040",
@@ -49,6 +61,7 @@ TABLE = (
         source="leptonai/gpud memory matcher, NVIDIA restart-agent registry",
         example="[ 4035.564275] Memory cgroup out of memory: Killed process 29436 (python3) total-vm:1933680kB, "
         "anon-rss:1178156kB, file-rss:102576kB, shmem-rss:0kB, UID:0 pgtables:2884kB oom_score_adj:0",
+        ruling=_ruling_of_kill,
     ),
     row(
         "S040d",
@@ -278,7 +291,7 @@ TABLE = (
         Tier.HARDWARE,
         needle=("OOMKill", "exited with code 137"),
         pattern=r"OOMKill(?:ed|ing)(?!\"?: ?false)|Pod: (?P<pod>\S{1,200}) exited with code 137",
-        advice="Raise the pod's memory limit: files in a /dev/shm of medium Memory count against it.",
+        advice="Raise the memory limit of the pod or container: files in its /dev/shm may count against it.",
         source="kubeflow/trainer#2008, ZettaAI#524",
         example="    Last State:     Terminated  Reason: OOMKilled  Exit Code: 137",
     ),

@@ -1,6 +1,7 @@
 """Lines of the kernel and the NVIDIA driver: Xid, NVSwitch, PCIe, CPU, and what hangs in the kernel."""
 
 from diagnosis.observations import Category, Role
+from diagnosis.signatures.process_names import where_it_may_train
 from diagnosis.signatures.row import Tier, row
 from diagnosis.signatures.xid import ruling_of_xid
 
@@ -44,6 +45,7 @@ TABLE = (
         advice="Drain the node and replace the memory: the kernel took the page away from the process.",
         source="Linux mm/memory-failure.c",
         example="Memory failure: 0x3d4e9f2: Sending SIGBUS to python:4105 due to hardware memory corruption",
+        ruling=where_it_may_train(Role.ROOT, Category.RANK_CRASH),
     ),
     row(
         "S050b",
@@ -143,6 +145,7 @@ TABLE = (
         advice="Find the rank by the pid in the line, and check what it waits for: NFS, Lustre and FUSE are storage.",
         source="leptonai/gpud cpu matcher",
         example="INFO: task python3:4412 blocked for more than 120 seconds.",
+        ruling=where_it_may_train(Role.ROOT, Category.STORAGE_STALL),
     ),
     row(
         "S061b",

@@ -178,12 +178,26 @@ TABLE = (
         Role.CONTEXT,
         Category.RANK_CRASH,
         Tier.LAUNCHER,
-        needle=("^Exited with exit code ", "^Exited with signal termination", "exited with code "),
-        pattern=r"^(?:[\w.-]{1,80} exited with code |Exited with exit code )(?P<exit_code>\d{1,5})\.?\s{0,4}$|"
+        needle=("^Exited with exit code ", "^Exited with signal termination"),
+        pattern=r"^Exited with exit code (?P<exit_code>\d{1,5})\.?\s{0,4}$|"
         r"^Exited with signal termination: ?(?P<signal>[\w ]{1,40})\.\s{0,4}$",
         advice="Read the standard error of the job: its scheduler only reports how it ended.",
-        source="IBM Spectrum LSF, Docker Compose",
+        source="IBM Spectrum LSF",
         example="Exited with exit code 1.",
+        ruling=ruling_of_exit,
+    ),
+    row(
+        "S111l",
+        "container_exit",
+        Role.CONTEXT,
+        Category.RANK_CRASH,
+        Tier.LAUNCHER,
+        needle="exited with code ",
+        pattern=r"^(?P<container>[\w.-]{1,80}) exited with code (?P<exit_code>\d{1,5})\.?\s{0,4}$",
+        advice="Read what that container printed last (`docker logs`), and look whether Docker says OOMKilled of it "
+        "(`docker inspect`).",
+        source="Docker Compose, docker inspect",
+        example="trainer-1 exited with code 137",
         ruling=ruling_of_exit,
     ),
     row(

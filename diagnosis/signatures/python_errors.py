@@ -14,6 +14,10 @@ _ASKED_TO_STOP = frozenset({"KeyboardInterrupt", "SIGTERMException"})
 _WARNINGS = ("Warning",)
 _NAN = re.compile(r"(?i)\bloss (?:is|was|became|=) ?(?:nan|inf)\b|\bnan loss\b")
 """A person's own words for a loss that is no number."""
+_MET = re.compile(
+    r"(?i)\b(?:retrying|(?:will|going to) retry|re-?trying|skipping|ignoring|ignored|continuing|falling back)\b"
+)
+"""What a program says that goes on."""
 
 
 def _ruling_of_exception(fields: Mapping[str, str]) -> tuple[Role, Category]:
@@ -24,6 +28,13 @@ def _ruling_of_exception(fields: Mapping[str, str]) -> tuple[Role, Category]:
         return Role.CONTEXT, Category.NONE
     message = fields.get("message") or fields.get("message2") or ""
     return Role.ROOT, Category.NAN_INF if _NAN.search(message) is not None else Category.RANK_CRASH
+
+
+def _ruling_of_uncaught(fields: Mapping[str, str]) -> tuple[Role, Category]:
+    """Who tries again, or goes on without it, has caught it after all."""
+    role, category = _ruling_of_exception(fields)
+    is_met = role is Role.ROOT and _MET.search(fields.get("message", "")) is not None
+    return (Role.CONTEXT if is_met else role), category
 
 
 TABLE = (
@@ -70,6 +81,7 @@ TABLE = (
         needle="ncaught ",
         pattern=r"(?:\brank=(?P<rank>\d{1,7})\] {1,4})?\b[Uu]ncaught (?:exception:? {1,4})?"
         r"(?P<type>[A-Za-z_][\w.]{0,80}(?:Error|Exception))\b(?:: (?P<message>[^\n]{0,300}))?",
+        ruling=_ruling_of_uncaught,
         advice="Read the traceback beside it: nobody caught it, and the process ended.",
         source="allenai/OLMo#550",
         example="[2024-04-18 15:55:06] CRITICAL [olmo.util:158, rank=6] Uncaught HfHubHTTPError: 429 Client Error: Too "

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from bot.cli import FINE, USAGE, main
-from bot.replay import replay
+from bot.replay import Posted, Replayed, replay
+from bot.terminal.replay import print_replay
 from diagnosis.thresholds import Thresholds
 
 
@@ -109,3 +110,17 @@ def test_a_wrong_setting_is_answered_with_what_is_right(setting, told, log, caps
 
     assert main(["replay", "--set", setting, str(log)]) == USAGE
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (1, "1 more only edits a thread or is kept quiet: --all shows it"),
+        (3, "3 more only edit a thread or are kept quiet: --all shows them"),
+    ],
+)
+def test_what_is_left_out_is_counted_in_good_english(count, words, capsys):
+    """One of them is one."""
+    print_replay(Replayed([Posted("edit", None, None, "x")] * count))
+
+    assert words in capsys.readouterr().out

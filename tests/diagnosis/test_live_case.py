@@ -233,6 +233,24 @@ def test_only_a_kernel_log_that_was_read_says_that_the_kernel_did_not_kill(facts
     assert next_steps(finding)[0].startswith("The kernel did not end it") is has_log
 
 
+@pytest.mark.parametrize("days", [-20, 0, 20])
+@pytest.mark.parametrize(
+    "facts", [{"reads_kernel_log": True}, {"memory_groups": (MemoryGroup("/job", 0),)}], ids=["kernel log", "counter"]
+)
+def test_a_node_knows_nothing_of_a_copied_log_of_another_day(facts, days):
+    """It is read line by line as if it grew here: that this kernel killed nobody says nothing of that one."""
+    told = a_kill(**facts)
+    moved = replace(
+        told.logs[0],
+        observations=tuple(replace(one, time=NOW + days * 86_400.0, seen_at=NOW) for one in told.logs[0].observations),
+    )
+
+    said = diagnose(case_of([replace(told, logs=(moved,))], looked_at=NOW, is_stalled=True))
+
+    because = " ".join(said.because)
+    assert ("kernel log is here" in because or "tells of no kill" in because) is (days == 0)
+
+
 @pytest.mark.parametrize(
     ("pid", "seconds_before", "has_kernel_pids", "is_ours"),
     [

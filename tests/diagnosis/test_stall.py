@@ -81,6 +81,25 @@ def test_the_first_step_may_take_long(waited, outcome):
     assert judge_stall(run(0, ranks=ranks, started_at=NOW - waited)).outcome is outcome
 
 
+@pytest.mark.parametrize(
+    ("observed", "outcome"),
+    [
+        ({"n1": 5.0}, Outcome.INITIALISING_TOO_LONG),
+        ({"n1": 85.0}, Outcome.INITIALISING_TOO_LONG),
+        ({"n1": 200.0}, Outcome.WATCHER_SILENT),
+        ({"n1": 200.0, "n2": 5.0}, Outcome.WATCHER_SILENT),
+        ({}, Outcome.WATCHER_SILENT),
+    ],
+    ids=["looks", "looked after it was due", "fell silent before", "and another node's is heard", "is gone"],
+)
+def test_no_first_step_is_missed_where_nobody_looked_for_it(observed, outcome):
+    """The watcher that reads the log has to be heard after the first step was due."""
+    ranks = (replace(rank(0, 0, phase=Phase.INITIALISING, step=None), progressed_at=None),)
+    seen = run(0, ranks=ranks, started_at=NOW - 2800, observed_at={node: NOW - ago for node, ago in observed.items()})
+
+    assert judge_stall(seen).outcome is outcome
+
+
 def test_a_finished_run_never_stalls():
     """Whatever time has gone by."""
     ranks = (rank(0, 90_000, phase=Phase.FINISHED), rank(1, 90_000, phase=Phase.FINISHED))

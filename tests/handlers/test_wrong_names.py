@@ -169,6 +169,18 @@ async def test_without_a_name_only_runs_in_trouble_are_offered(desk, registry, o
     assert which.value.known == ("new", "old")
 
 
+async def test_a_run_in_trouble_is_offered_before_those_that_are_well(desk, registry, opens):
+    """It stands, so it is never among the most active ones, and it is the one that `/stall` is asked about."""
+    await opens("hung")
+    for number in range(8):
+        await registry.runs.see(f"well{number}")
+
+    with pytest.raises(WhichRun) as which:
+        await find_run(desk, NO_THREAD, None)
+
+    assert (which.value.known[0], len(which.value.known), which.value.more) == ("hung", 5, 4)
+
+
 async def test_without_anything_open_there_is_nothing_to_name(desk, registry):
     """Said as it is."""
     await registry.runs.see("healthy")

@@ -116,8 +116,21 @@ ADVICE_HOSTS: Mapping[str, str] = MappingProxyType(
             "查看该行中的 `Top 10 memory users` ：是它们占满了内存，而不是被杀的 task。"
         ),
         "Offload less, and save fewer states at once.": "减少 offload，并减少同时保存的状态。",
-        "Raise the pod's memory limit: files in a /dev/shm of medium Memory count against it.": (
-            "提高 pod 的内存上限：medium 为 Memory 的 /dev/shm 中的文件也计入其中。"
+        "Raise the memory limit of the pod or container: files in its /dev/shm may count against it.": (
+            "提高 pod 或容器的内存上限：其 /dev/shm 中的文件也可能计入其中。"
+        ),
+        "Read what that container printed last (`docker logs`), and look whether Docker says OOMKilled of it "
+        "(`docker inspect`).": (
+            "查看该容器最后打印的内容（`docker logs`），并查看 Docker 是否说它 OOMKilled（`docker inspect`）。"
+        ),
+        "Start the node's fabric manager (`systemctl status nvidia-fabricmanager`) in the driver's own version: "
+        "NVSwitch machines do not work without it.": (
+            "启动该节点的 fabric manager（`systemctl status nvidia-fabricmanager`），版本须与驱动一致："
+            "没有它，NVSwitch 机器无法工作。"
+        ),
+        "Compare `nvidia-smi` inside and outside the container: the driver of that node does not fit the CUDA "
+        "of this image, or was replaced without a restart.": (
+            "比较容器内外的 `nvidia-smi`：该节点的驱动与此镜像的 CUDA 不匹配，或更换后没有重启。"
         ),
         "Check ulimit and overcommit; take fewer workers, spawn instead of fork, or memory maps.": (
             "检查 ulimit 和 overcommit；减少 worker，用 spawn 代替 fork，或使用内存映射。"

@@ -235,6 +235,11 @@ CAUSES: Mapping[str, str] = MappingProxyType(
         "the supervisor saw this part fail first and ended the others": (
             "监管程序看到这一部分最先出错，并结束了其他部分"
         ),
+        "nothing in the files tells whether that has to do with this run": "文件中没有迹象表明这与此任务有关",
+        "it was somebody else's, and why this run ended is not in these files": (
+            "那是别人的，而此任务为何结束不在这些文件中"
+        ),
+        "it was raised while a checkpoint was saved": "它在保存检查点时抛出",
         "the first process to leave ended with code {n}: {c}": "最先离开的进程以代码 {n} 结束：{c}",
         "{r} ended alike at the same moment: the launcher cannot tell who was first": (
             "{r} 同时以同样方式结束：启动器无法判断谁最先"

@@ -96,6 +96,7 @@ LINES: Mapping[str, str] = MappingProxyType(
         "a port is taken already, so the process cannot start": "端口已被占用，进程无法启动",
         "Ray no longer hears of a node": "Ray 收不到某个节点的消息",
         "a process crashed with a segmentation fault": "一个进程因段错误崩溃",
+        "container {container} ended with exit code {exit_code}": "容器 {container} 以退出码 {exit_code} 结束",
         "a process was killed by SIGKILL": "一个进程被 SIGKILL 杀死",
         "a process was killed by SIGKILL (exit code {n})": "一个进程被 SIGKILL 杀死（退出码 {n}）",
         "a process crashed with {signal} (exit code {n})": "一个进程因 {signal} 崩溃（退出码 {n}）",

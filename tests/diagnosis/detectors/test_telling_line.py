@@ -137,6 +137,41 @@ def test_a_bare_sigkill_is_never_called_out_of_memory(watching, name):
     assert "nothing here proves it" in finding.details["more"]
 
 
+def test_a_container_that_was_killed_calls_nobody(watching):
+    """It may be the training's or a helper's: whoever trains is missed by its steps."""
+    seen = symptom(
+        "container_exit", category=Category.HOST_OOM, origin=Origin("r"), container="logger-1", exit_code="137"
+    )
+
+    (finding,) = findings(watching.feed(seen))
+
+    assert (finding.kind, finding.severity) == ("killed", Severity.WARNING)
+    assert finding.text == "container logger-1 ended with exit code 137"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [
+        ("Memory failure: 0x3d4e9f2: Sending SIGBUS to prometheus:4105 due to hardware memory corruption", False),
+        ("Memory failure: 0x3d4e9f2: Sending SIGBUS to python:4105 due to hardware memory corruption", True),
+        ("INFO: task jbd2/sda1-8:612 blocked for more than 120 seconds.", False),
+        ("INFO: task pt_data_worker:612 blocked for more than 120 seconds.", True),
+        ("Memory cgroup out of memory: Killed process 77 (chrome) total-vm:4kB, anon-rss:7kB", False),
+        ("Memory cgroup out of memory: Killed process 77 (python3) total-vm:4kB, anon-rss:7kB", True),
+        ("Out of memory: Killed process 77 (chrome) total-vm:4kB, anon-rss:7kB", True),
+        ("sshd[881]: segfault at 0 ip 00007f00 sp 00007fff error 4 in libc.so.6[7f+1]", False),
+        ("python3[881]: segfault at 0 ip 00007f00 sp 00007fff error 4 in libtorch.so[7f+1]", True),
+        ("ERROR Uncaught ValueError: bad shard, retrying (1/3)", False),
+        ("ERROR Uncaught ValueError: bad shard", True),
+    ],
+)
+def test_what_others_do_on_the_machine_calls_nobody(watching, line, is_told):
+    """A kernel tells of everybody's processes; who tries again has ended nothing."""
+    told = [watching.feed(one) for one in match(line, Origin("r", "node02"), Evidence("f", 1, line))]
+
+    assert any(findings(said) for said in told) is is_told
+
+
 @pytest.mark.parametrize("name", ["kernel_oom_kill", "slurm_oom", "srun_task_oom", "kubernetes_oom", "ray_workers_oom"])
 def test_a_kernel_a_scheduler_and_ray_prove_it(watching, name):
     """Whoever did it says so."""

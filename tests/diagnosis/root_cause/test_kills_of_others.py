@@ -7,6 +7,7 @@ import pytest
 from bot.inspect import inspect
 from diagnosis.exhibits import has_kernel_pids
 from diagnosis.observations import Category
+from tests.diagnosis.root_cause.stories_containers import docker
 
 STEPS = "".join(f"2026-03-14 09:{i // 60:02d}:{i % 60:02d} [rank{i % 2}] step {i} loss 2.5\n" for i in range(600))
 DEATH = (
@@ -73,3 +74,14 @@ def test_the_watcher_says_whether_its_numbers_are_the_kernels(tmp_path):
     """What it wrote down is what is read of it."""
     assert has_kernel_pids(json.dumps({"time": 1.5, "node": "n1", "has_kernel_pids": True, "processes": []}, indent=1))
     assert not has_kernel_pids(json.dumps([{"pid": 1, "command": '"has_kernel_pids": true'}]))
+
+
+@pytest.mark.parametrize(("is_oom", "code"), [(False, 137), (False, 1), (True, 137)])
+def test_who_runs_docker_is_not_sent_to_kubernetes(tmp_path, is_oom, code):
+    """The advice names the tool that the report came from."""
+    (tmp_path / "inspect.json").write_text(docker(oom=is_oom, code=code))
+
+    said = inspect([tmp_path]).diagnosis
+
+    assert not any("kubectl" in step for step in said.next)
+    assert is_oom or any("`docker logs`" in step for step in said.next)

@@ -18,6 +18,7 @@ from tests.diagnosis.root_cause.stories_launchers import LAUNCHERS
 from tests.diagnosis.root_cause.stories_machines import MACHINES
 from tests.diagnosis.root_cause.stories_more import MORE
 from tests.diagnosis.root_cause.stories_names import NAMES
+from tests.diagnosis.root_cause.stories_others import OTHERS
 from tests.diagnosis.root_cause.stories_partial import PARTIAL
 from tests.diagnosis.root_cause.stories_places import PLACES
 from tests.diagnosis.root_cause.stories_platforms import PLATFORMS
@@ -47,6 +48,7 @@ STORIES = (
     *FRIGHTS,
     *LAUNCHERS,
     *QUIET,
+    *OTHERS,
 )
 
 

@@ -13,7 +13,7 @@ from diagnosis.signatures import LIMIT, ROWS, TABLES, Signature, match, may_matc
 from diagnosis.signatures.prefilter import RARE, piece_of
 from tests.counts import examples
 
-SUPPORT = {"__init__", "row", "prefilter", "exit_codes", "xid"}
+SUPPORT = {"__init__", "row", "prefilter", "exit_codes", "xid", "process_names"}
 
 
 def names(text: str) -> list[str]:

@@ -1,0 +1,177 @@
+"""Whether what a kernel, a cluster or a helper's container tells is about this run: they tell of everybody's.
+
+A process, pod, job, node or container that is known not to be the run's is left out, and so is what a kernel told
+long before the run's newest step. One of which nothing tells whose it is may explain an end that nothing else
+explains, but only with low confidence and without a name.
+"""
+
+import re
+from calendar import isleap
+from datetime import UTC, datetime
+from functools import cached_property
+
+from diagnosis.case import Case
+from diagnosis.formats.timestamps import Clock
+from diagnosis.log_facts import Sighting
+from diagnosis.root_cause.candidates import Candidate, Whose
+from diagnosis.root_cause.cluster import Cluster, is_same_node
+from diagnosis.root_cause.killed import CLOCKS_SECONDS, WIDEST_ZONES
+from diagnosis.root_cause.passed import DATED
+from diagnosis.root_cause.timeline import Timeline
+
+_CLUSTER_WIDE = frozenset({"node_shutting_down", "slurm_node_failure"})
+"""Rows that controllers print of any node there is."""
+_OF_ONE_PROCESS = frozenset({"memory_failure", "hung_task"})
+"""Rows with which a kernel tells of one process of the machine."""
+_OF_THE_JOB = re.compile(r"\b(?:srun|slurmstepd|salloc|sbatch): ")
+"""Slurm's own words inside a job are about that job."""
+OUTLIVED_SECONDS = 900.0
+"""Steps that are told for longer than this after a line of the kernel show that the run did not end of it."""
+_HOUR = 3600.0
+_SOON = 300.0
+"""Within this time of a line of the kernel a run ends of it, nearly always."""
+_DAY = 86_400.0
+_SPEAKER = re.compile(
+    r"^(?:(?P<service>[A-Za-z][\w.-]{0,79})\s{1,40}\| |\[pod/[\w.-]{1,200}/(?P<container>[\w.-]{1,80})\] )"
+)
+"""Docker Compose and `kubectl logs --prefix` tell which container printed a line."""
+_ENDED = re.compile(r"^(?P<service>[A-Za-z][\w.-]{0,79}) exited with code ")
+_POD = re.compile(r"\bpod/(?P<pod>[\w.-]{1,200})|^(?P<row>[\w.-]{1,200})\s{1,80}\d{1,3}/\d{1,3}\s{1,20}[A-Z]")
+_JOB = re.compile(r"^\s{0,12}(?P<job>\d{2,12})(?:[._+]\S{0,40})?[\s|]")
+_JOB_OF_FILE = re.compile(r"(?:slurm|job|pbs|lsf)[-_.]?(\d{3,12})|(\d{5,12})(?:[._]\d{1,6})?\.(?:out|err|log)$")
+_TAIL = re.compile(
+    r"(?:[-.](?:worker|master|launcher|head|chief|leader|node|rank|replica|trainer|ps)s?)?(?:-\d{1,6}){0,3}"
+    r"(?:-(?=[a-z]{0,9}\d)[a-z0-9]{4,10}){0,2}$"
+)
+"""What the name of a pod bears behind that of its job: a role, numbers, letters by chance."""
+
+
+class Belonging:
+    """What is known of a run's nodes, pods, jobs and containers, and of whom a line tells by them."""
+
+    def __init__(self, case: Case, cluster: Cluster, timeline: Timeline) -> None:
+        self._case = case
+        self._cluster = cluster
+        self._timeline = timeline
+
+    def of(self, found: Candidate) -> Whose:
+        """Of whom it tells; what names nobody else tells of the run."""
+        if self.is_of_helper(found.sighting):
+            return Whose.OTHERS
+        text = found.sighting.symptom.evidence.text
+        if found.file.kind == "kernel_log" and (by_time := self._by_time(found)) is not Whose.OURS:
+            return by_time
+        if found.name in _OF_ONE_PROCESS:
+            return Whose.OURS if found.rank is not None else Whose.UNKNOWN
+        if _OF_THE_JOB.search(text) is not None:
+            return Whose.OURS
+        if found.file.kind == "scheduler":
+            pod, job = found.sighting.symptom.fields.get("pod") or _name(_POD, text), _name(_JOB, text)
+            if pod is not None:
+                return self._of_pod(found, pod)
+            if job is not None and self._jobs:
+                return Whose.OURS if job in self._jobs else Whose.OTHERS
+        return self._of_node(found) if found.name in _CLUSTER_WIDE else Whose.OURS
+
+    def is_of_helper(self, sighting: Sighting) -> bool:
+        """Another container tells the steps: what this one prints, or how it ended, is its own affair."""
+        speaker = _speaker(sighting.symptom.evidence.text)
+        return speaker is not None and bool(self._speakers) and _stem(speaker) not in self._speakers
+
+    def _by_time(self, found: Candidate) -> Whose:
+        """The run told steps for long after it; where stamps tell no zone, some of those hours may be between zones."""
+        time, last = found.sighting.symptom.time, self._timeline.newest_step
+        if time is None or last is None or last.time is None:
+            return Whose.OURS
+        later = _between(time, last.time)
+        if later is None or later <= OUTLIVED_SECONDS:
+            return Whose.OURS
+        is_exact = self._case.looked_at is not None or (
+            _is_zoned(found.sighting.symptom.evidence.text) and _is_zoned(last.evidence.text)
+        )
+        may_be_zones = later <= WIDEST_ZONES and (later + CLOCKS_SECONDS) % _HOUR <= CLOCKS_SECONDS + _SOON
+        if is_exact or not may_be_zones:
+            return Whose.OTHERS
+        return Whose.UNKNOWN if found.rank is None else Whose.OURS
+
+    def _of_pod(self, found: Candidate, pod: str) -> Whose:
+        job = _job_of(pod)
+        if any(pod == name or pod.endswith(f"-{name}") or job in {name, _job_of(name)} for name in self._names):
+            return Whose.OURS
+        told = {item.symptom.fields.get("pod", pod) for item in found.log.sightings}
+        is_listed = _POD.search(found.sighting.symptom.evidence.text) is not None
+        return Whose.UNKNOWN if is_listed or len({_job_of(one) for one in told}) > 1 else Whose.OURS
+
+    def _of_node(self, found: Candidate) -> Whose:
+        fields = found.sighting.symptom.fields
+        named = fields.get("node") or fields.get("node_before")
+        if named is None or any(is_same_node(named, node) for node in self._nodes):
+            return Whose.OURS
+        is_like_ours = _shape(named) in {_shape(node) for node in self._nodes}
+        is_complete = all(self._cluster.node_of(rank) is not None for rank in self._cluster.everybody)
+        return Whose.OTHERS if self._nodes and is_like_ours and is_complete else Whose.UNKNOWN
+
+    @cached_property
+    def _nodes(self) -> frozenset[str]:
+        nodes = {self._cluster.node_of(rank) for rank in self._cluster.ranks}
+        nodes |= {self._cluster.node_of_file(file) for file, _ in self._case.logs()}
+        return frozenset(node for node in nodes if node is not None)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """Names under which the run's processes are known: hosts, which are pods in a cluster of pods, and files."""
+        files = {file.path.rsplit("/", 1)[-1].rsplit(".", 1)[0] for file, _ in self._case.logs()}
+        return self._nodes | files
+
+    @cached_property
+    def _jobs(self) -> frozenset[str]:
+        """Numbers of the run's job: in the names of its logs, or in Slurm's words inside them."""
+        told = {_name(_JOB_OF_FILE, file.path) for file, _ in self._case.logs()} - {None}
+        for _, log in self._case.logs():
+            told |= {item.symptom.fields["job"].split(".")[0] for item in log.all_of("slurm_cancelled")}
+        return frozenset(number for number in told if number is not None)
+
+    @cached_property
+    def _speakers(self) -> frozenset[str]:
+        """Containers that tell steps, without their numbers."""
+        told = [facts.last for _, log in self._case.logs() for facts in log.ranks.values() if facts.last is not None]
+        speakers = {_speaker(one.evidence.text) for one in told}
+        return frozenset() if None in speakers else frozenset(_stem(one) for one in speakers if one is not None)
+
+
+def _between(time: float, later: float) -> float | None:
+    """Seconds from one to the other; where only one stamp bears a year, within a year; None where one has no date."""
+    if min(time, later) < _DAY:
+        return None
+    if time < DATED < later:
+        moment = datetime.fromtimestamp(later, UTC)
+        later -= datetime(moment.year, 1, 1, tzinfo=UTC).timestamp()
+        later -= _DAY if isleap(moment.year) and moment.month > 2 else 0.0
+    return later - time
+
+
+def _is_zoned(text: str) -> bool:
+    clock = Clock()
+    return clock.find(text) is not None and clock.style == "zoned"
+
+
+def _speaker(text: str) -> str | None:
+    found = _SPEAKER.match(text) or _ENDED.match(text)
+    return next((name for name in found.groups() if name is not None), None) if found is not None else None
+
+
+def _stem(name: str) -> str:
+    return name.rstrip("0123456789").rstrip("-_.")
+
+
+def _job_of(pod: str) -> str:
+    return _TAIL.sub("", pod)
+
+
+def _shape(node: str) -> str:
+    return re.sub(r"\d+", "#", node.split(".", 1)[0])
+
+
+def _name(pattern: re.Pattern[str], text: str) -> str | None:
+    found = pattern.search(text)
+    return next((name for name in found.groups() if name is not None), None) if found is not None else None
