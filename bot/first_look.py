@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bot.bulk_reading import CurveTwin
 from bot.curve import Curve
-from bot.opening import is_packed
+from bot.opening import lies_plain
 from diagnosis.errors import Mistake
 from diagnosis.formats.bulk.block import StepBlock
 from diagnosis.formats.bulk.judging.absorbing import Absorber
@@ -81,8 +81,8 @@ def first_look(
     Raises:
         Mistake: The file is packed: it can only be read from its beginning.
     """
-    if is_packed(path):
-        raise Mistake(f"{path} is packed and can only be read whole: leave out --sample.")
+    if not lies_plain(path):
+        raise Mistake(f"{path} is packed, or not UTF-8, and can only be read whole: leave out --sample.")
     reader = BulkReader(path.name, origin_of(path.name), settings=settings)
     drawing = _Drawing()
     size = path.stat().st_size

@@ -1,12 +1,11 @@
 """Opens a file as the text that is packed in it: plain, gzip, bzip2, xz, zstd, told apart by its first bytes.
 
-A UTF-16 text, as PowerShell's `>` writes it, is given as UTF-8.
+A text in another encoding, such as UTF-16 of PowerShell's `>` or GBK, is given as UTF-8.
 """
 
 import bz2
 import codecs
 import gzip
-import io
 import lzma
 import os
 import shutil
@@ -19,6 +18,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
+
+from bot.encodings import PEEK, UTF_8, encoding_of
 
 ZSTD = b"\x28\xb5\x2f\xfd"
 MISSING_ZSTD = "packed with zstd: install the `zstd` command to read it"
@@ -55,9 +56,12 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         file.seek(0)
         if magic.startswith(ZSTD):
             with _unpacked_zstd(file) as stream:
-                yield stream
+                yield _recoded(stream)
+        elif magic.startswith(_HEADS):
+            yield _recoded(_unpacked(file, magic))
         else:
-            yield _unpacked(file, magic)
+            name = _encoding_of(file)
+            yield file if name in {None, UTF_8} else cast("IO[bytes]", _Recoded(file, str(name)))
 
 
 def reason_of(failure: Exception) -> str:
@@ -75,6 +79,27 @@ def is_packed(path: Path) -> bool:
         return file.read(6).startswith(_HEADS)
 
 
+def lies_plain(path: Path) -> bool:
+    """True when the file is read as it lies there: neither packed nor in another encoding."""
+    with path.open("rb") as file:
+        return not file.read(6).startswith(_HEADS) and _encoding_of(file) in {None, UTF_8}
+
+
+def _encoding_of(file: IO[bytes]) -> str | None:
+    file.seek(0)
+    name = encoding_of(file.read(PEEK))
+    file.seek(0)
+    return name
+
+
+def _recoded(stream: IO[bytes]) -> IO[bytes]:
+    """What was packed, as UTF-8."""
+    head = stream.read(PEEK)
+    name = encoding_of(head)
+    again = cast("IO[bytes]", _Again(head, stream))
+    return again if name in {None, UTF_8} else cast("IO[bytes]", _Recoded(again, str(name)))
+
+
 def _unpacked(file: IO[bytes], magic: bytes) -> IO[bytes]:
     if magic.startswith(b"\x1f\x8b"):
         return cast("IO[bytes]", _AsFarAsItGoes(gzip.GzipFile(fileobj=file)))
@@ -83,7 +108,7 @@ def _unpacked(file: IO[bytes], magic: bytes) -> IO[bytes]:
     if magic.startswith(b"\xfd7zXZ\x00"):
         return cast("IO[bytes]", _AsFarAsItGoes(lzma.LZMAFile(file)))
     if magic.startswith(_UTF_16):
-        return cast("IO[bytes]", io.BufferedReader(_Recoded(file)))
+        return cast("IO[bytes]", _Recoded(file, "utf-16"))
     return file
 
 
@@ -121,28 +146,35 @@ class _AsFarAsItGoes:
         return b"".join(pieces)
 
 
-class _Recoded(io.RawIOBase):
-    """UTF-16 read as UTF-8; half a letter at the end is left out."""
+class _Again:
+    """A stream whose first bytes were looked at."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
-        self._left = b""
+    def __init__(self, head: bytes, stream: IO[bytes]) -> None:
+        self._head = head
+        self._stream = stream
 
-    def readable(self) -> bool:
-        """It is for reading."""
-        return True
+    def read(self, size: int) -> bytes:
+        """So many bytes, or what is left of them."""
+        if not self._head:
+            return self._stream.read(size)
+        data, self._head = self._head[:size], self._head[size:]
+        return data
 
-    def readinto(self, buffer: "memoryview | bytearray") -> int:  # type: ignore[override]
-        """As many bytes as are there; none at the end."""
-        while not self._left:
-            data = self._file.read(len(buffer))
-            if not data:
-                return 0
-            self._left = self._decoder.decode(data).encode("utf-8", "replace")
-        count = min(len(buffer), len(self._left))
-        buffer[:count], self._left = self._left[:count], self._left[count:]
-        return count
+
+class _Recoded:
+    """A text in another encoding read as UTF-8; half a letter at the end is left out."""
+
+    def __init__(self, stream: IO[bytes], encoding: str) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+
+    def read(self, size: int) -> bytes:
+        """About so many bytes; none at the end."""
+        while data := self._stream.read(size):
+            text = self._decoder.decode(data).encode("utf-8", "replace")
+            if text:
+                return text
+        return b""
 
 
 @contextmanager

@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from bot.encodings import encoding_of
 from bot.log_lines import Piece, Reading, Take, read_lines
-from bot.opening import FAILURES, is_packed, opened, reason_of
+from bot.opening import FAILURES, lies_plain, opened, reason_of
 from bot.rotated import in_order, siblings
 from bot.snapshot_manifest import Manifest, read_manifest
 from bot.unfolding import unfolded
@@ -36,6 +37,7 @@ CHUNK = 1 << 18
 WHOLE_FILE = 64 << 20
 """Bytes of an exhibit that is read in one piece; what is larger is cut there."""
 MAX_FILES = 20_000
+NO_ENCODING = "it is not UTF-8, and its encoding is not known: words beyond ASCII were not read"
 
 _BY_LINE = frozenset({"training_log", "kernel_log", "scheduler", "table", "nvidia_smi"})
 _OF_A_NODE = frozenset({"kernel_log", "nvidia_smi", "gpu_samples", "process_state", "cgroup"})
@@ -123,6 +125,8 @@ def _read_set(members: list[tuple[Path, str]], snapshot: Manifest, case: Case, r
             piece.is_part = len(members) > 1
             files.append(piece.file)
             pieces.append(piece)
+            if piece.file.kind in _BY_LINE and encoding_of(piece.head) is None:
+                case.unread.append(f"{shown}: {NO_ENCODING}")
         is_log = len(pieces) > 1 and all(piece.file.kind == pieces[-1].file.kind for piece in pieces)
         for together in [pieces] if is_log and pieces[-1].file.kind == "training_log" else [[one] for one in pieces]:
             try:
@@ -154,7 +158,7 @@ def _piece(path: Path, shown: str, snapshot: Manifest, streams: ExitStack) -> Pi
     file = CaseFile(shown, kind, node=origin.node, rank=origin.rank)
     if origin.rank is not None:
         file.ranks = (origin.rank,)
-    packed = lines is not None or is_packed(path)
+    packed = lines is not None or not lies_plain(path)
     return Piece(file, origin, head, stream, path.stat().st_size, is_packed=packed, path=path)
 
 

@@ -43,6 +43,8 @@ _BESIDE = (
 _EVALUATION_HEADING = re.compile(
     rf"(?:{_EVALUATES.pattern}|{_BESIDE.replace(' ', '|').replace('_', ' ')}|[\W_])+", re.IGNORECASE
 )
+_LONGER = {word.replace("_", " ") for word in (*_ENGLISH, *_BESIDE.split()) if len(word) > 1 and not word.isascii()}
+_ANY_WORD = re.compile("|".join(map(re.escape, sorted(_LONGER, key=len, reverse=True))))
 _NUMBERED = {
     "epoch": re.compile(r"第 ?(\d{1,6}) ?(?:/ ?\d{1,6} ?)?(?:个? ?(?:轮|輪|epoch)|エポック)"),
     "step": re.compile(r"第 ?(\d{1,12}) ?(?:步|次迭代|个?批次|ステップ)"),
@@ -65,6 +67,11 @@ def evaluates(text: str, start: int, end: int) -> bool:
 def is_evaluation_heading(text: str) -> bool:
     """True for a line of another language that says nothing but that an evaluation follows."""
     return evaluates(text, 0, len(text)) and _EVALUATION_HEADING.fullmatch(text) is not None
+
+
+def count_words(text: str) -> int:
+    """How many words of other languages that we know stand in a text; single letters are chance."""
+    return len(_ANY_WORD.findall(text.lower()))
 
 
 def numbered(text: str) -> dict[str, tuple[int, int]]:

@@ -61,6 +61,61 @@ def test_packed_files_are_read_as_they_are(tmp_path, pack):
     assert [item.symptom.signature for item in file.log.sightings] == ["cuda_oom"]
 
 
+LANGUAGES = {
+    "gb18030": "第1轮训练开始\n步数: {n} 损失: {l} 学习率: 0.001\n",
+    "big5": "開始訓練\n步數: {n} 損失: {l} 學習率: 0.001\n",
+    "shift_jis": "学習を開始します\nステップ: {n} 損失: {l} 学習率: 0.001\n",
+    "euc_jp": "学習を開始します\nステップ: {n} 損失: {l} 学習率: 0.001\n",
+    "euc_kr": "학습 시작\n스텝: {n} 손실: {l} 학습률: 0.001\n",
+    "latin-1": "Démarrage de l'entraînement\nétape {n} perte {l} lr 0.001\n",
+    "cp1251": "Обучение началось\nшаг: {n} потери: {l} lr: 0.001\n",
+    "utf-16-le": "step {n} loss {l} lr 0.001\n",
+    "utf-16-be": "step {n} loss {l} lr 0.001\n",
+}
+
+
+@pytest.mark.parametrize("encoding", LANGUAGES)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("count", [40, 40_000])
+def test_a_log_in_another_encoding_is_read_by_the_words_in_it(tmp_path, encoding, pack, count):
+    """Its keys, and what is quoted of it; long or short, packed or not."""
+    head, _, line = LANGUAGES[encoding].rstrip("\n").rpartition("\n")
+    text = f"{head}\n" + "".join(line.format(n=n, l=f"{3 - n / 1e5:.5f}") + "\n" for n in range(1, count + 1))
+    (tmp_path / "train.log").write_bytes(pack(text.encode(encoding)))
+
+    said = inspect([tmp_path])
+
+    facts = said.summary.loss()
+    assert (facts["points"], facts["first_step"], facts["last_step"]) == (count, 1, count)
+    assert said.case.files[0].tail[-1] == line.format(n=count, l=f"{3 - count / 1e5:.5f}")
+    assert said.diagnosis.unknown == ()
+
+
+def test_an_encoding_that_nobody_knows_is_told(tmp_path):
+    """The numbers are read all the same."""
+    (tmp_path / "train.log").write_bytes(b"".join(b"step %d loss 2.5 \xa1\xf7\x88\xfe\xb9\n" % n for n in range(1, 40)))
+
+    said = inspect([tmp_path])
+
+    assert said.summary.loss()["points"] == 39
+    assert said.diagnosis.unknown == (
+        "train.log: it is not UTF-8, and its encoding is not known: words beyond ASCII were not read",
+    )
+
+
+@pytest.mark.parametrize("garbage", [b"\xff\xfe\x80\n", b"\0\0\0\n", "损失".encode("gbk") + b"\n"])
+def test_a_little_garbage_makes_no_other_encoding_of_a_log(tmp_path, garbage):
+    """Another program's output among lines of UTF-8."""
+    line = "步数: {} 损失: 2.5\n"
+    text = "".join(line.format(n) for n in range(1, 20)).encode()
+    (tmp_path / "train.log").write_bytes(text + garbage + "".join(line.format(n) for n in range(20, 40)).encode())
+
+    said = inspect([tmp_path])
+
+    assert said.summary.loss()["points"] == 39
+    assert said.diagnosis.unknown == ()
+
+
 CUT = "packed, and its end is missing: it was cut, or is still being written"
 
 

@@ -52,6 +52,9 @@ EVIDENCE: Mapping[str, str] = MappingProxyType(
             "{n} 行超过 64 KiB（最先是第 {n2} 行），其后的内容没有读"
         ),
         "packed, and its end is missing: it was cut, or is still being written": "压缩文件缺少结尾：被截断，或仍在写入",
+        "it is not UTF-8, and its encoding is not known: words beyond ASCII were not read": (
+            "不是 UTF-8，编码未知：没有读 ASCII 以外的文字"
+        ),
         "packed, and damaged: {text}": "压缩文件已损坏：{text}",
         # What became of a piece of a snapshot, and why.
         "collected": "已保存",
