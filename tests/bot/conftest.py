@@ -24,7 +24,7 @@ from registry import Registry, StreamId, connect, wire
 from tests.bot.stand_ins import NoCharts, NoJudge
 from tests.bot.stopping import LIMITS
 from tests.servers import PATIENT
-from tests.watcher.conftest import no_courtesy  # noqa: F401 - for every test here
+from tests.watcher.conftest import NOBODY, no_courtesy  # noqa: F401 - for every test here
 from watcher.agent import Agent
 from watcher.gpus import Gpus
 from watcher.settings import WatchedRun, WatcherSettings
@@ -96,15 +96,22 @@ def monitoring(registry, slack):
 
     @asynccontextmanager
     async def reign(
-        *, channel: str = "#training", fallback: str = "", lease_seconds: float = 30.0, grace=5.0, by=registry, **habits
+        *,
+        channel: str = "#training",
+        fallback: str = "",
+        lease_seconds: float = 30.0,
+        grace=5.0,
+        by=registry,
+        door=slack,
+        **habits,
     ):
         lease = by.lease("announcer", lease_seconds)
-        once = Once(by, slack, lease, Looking(slack, by.clock), repeat_after_seconds=2.0)
+        once = Once(by, door, lease, Looking(door, by.clock), repeat_after_seconds=2.0)
 
         def crown(tracker: Tracker) -> Announcer:
             return Announcer(
                 by,
-                slack,
+                door,
                 tracker,
                 once,
                 NoCharts(),
@@ -113,7 +120,9 @@ def monitoring(registry, slack):
                 edit_interval_seconds=0.05,
             )
 
-        monitor = Monitor(by, lease, NoJudge(), crown, Habits(**habits), judge_every_seconds=0.2)
+        monitor = Monitor(
+            by, lease, NoJudge(), crown, Habits(**habits), judge_every_seconds=0.2, is_able=lambda: not door.is_deaf
+        )
         running = asyncio.create_task(monitor.run(grace))
         try:
             yield monitor
@@ -180,7 +189,7 @@ async def watching(redis_url, tmp_path) -> AsyncIterator[Callable[..., object]]:
 
         async def start(log, node="node002", *, run="llama-7b", scene=None):
             known = WatcherSettings(
-                runs=(WatchedRun(run, (str(log),)),),
+                runs=(WatchedRun(run, (str(log),), pids=(NOBODY,)),),
                 node=node,
                 state_dir=tmp_path / "state" / node,
                 redis_url=redis_url,

@@ -9,6 +9,7 @@ import pytest
 
 from bot.app import bot_running
 from registry import connect
+from tests.watcher.conftest import NOBODY
 from watcher.agent import Agent
 from watcher.settings import WatchedRun, WatcherSettings
 from watcher.spool import Spool
@@ -20,7 +21,7 @@ async def node(redis_url, tmp_path):
     log = tmp_path / "train.log"
     log.write_text("".join(f"step {step}/900 loss 2.5 grad_norm 1.0 lr 1e-4\n" for step in range(200)))
     settings = WatcherSettings(
-        runs=(WatchedRun("run42", (str(log),)),),
+        runs=(WatchedRun("run42", (str(log),), pids=(NOBODY,)),),
         node="node01",
         state_dir=tmp_path / "state",
         redis_url=redis_url,

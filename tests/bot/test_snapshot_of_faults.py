@@ -16,6 +16,7 @@ from handlers.explaining import look
 from handlers.stall import pace_of
 from registry import connect
 from tests.bot.conftest import LIMITS
+from tests.watcher.conftest import NOBODY
 from watcher.agent import Agent
 from watcher.settings import WatchedRun, WatcherSettings
 from watcher.spool import Spool
@@ -59,7 +60,7 @@ def job(tmp_path):
 @asynccontextmanager
 async def a_watcher(tmp_path, log, redis_url):
     settings = WatcherSettings(
-        runs=(WatchedRun("run42", (str(log),)),),
+        runs=(WatchedRun("run42", (str(log),), pids=(NOBODY,)),),
         node="node002",
         state_dir=tmp_path / "state",
         redis_url=redis_url,

@@ -13,6 +13,7 @@ from bot.app import bot_running
 from diagnosis.observations import Heartbeat
 from tests.archives import STEP, verified
 from tests.bot.conftest import begin_watching
+from tests.watcher.conftest import NOBODY
 from watcher.evidence.nvidia_smi import SmiReport, SmiTable
 from watcher.settings import WatchedRun, WatcherSettings
 from watcher.shared_logs import SharedLogs
@@ -43,7 +44,7 @@ async def nodes(redis_url, tmp_path):
             log = tmp_path / f"{node}.log"
             log.write_text("".join(STEP.format(rank=rank, step=step) for step in range(200)))
             settings = WatcherSettings(
-                runs=(WatchedRun("run42", (str(log),)),),
+                runs=(WatchedRun("run42", (str(log),), pids=(NOBODY,)),),
                 node=node,
                 state_dir=tmp_path / "state" / node,
                 redis_url=redis_url,
