@@ -7,6 +7,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 PYTEST := $(BIN)/python -m pytest
+# Whoever has no test left takes some of another's: a folder of real processes takes longer than a thousand small tests.
+AT_ONCE := -n auto --dist worksteal
+# Tests start hundreds of processes: compiled once, not by each of them, in an environment that asks for no bytecode too.
+test check: export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format lint types scenarios live gpu bench chaos figures fuzz soak lock clean
@@ -18,13 +22,13 @@ demo: $(VENV)/runs ## Run the main job here: private Redis, local workspace page
 	@$(BIN)/runwatch demo $(DEMO)
 
 test: $(VENV)/ready ## Run the test suite (no root, no network, no GPU)
-	@$(PYTEST) -n auto tests $(TEST)
+	@$(PYTEST) $(AT_ONCE) tests $(TEST)
 
 check: $(VENV)/ready ## Format, lint, strict types, import table and tests: what must be green before a commit
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(PYTEST) -n auto tests
+	@$(PYTEST) $(AT_ONCE) tests
 
 format: $(VENV)/ready ## Format and mend what can be mended by itself
 	@$(BIN)/ruff format .
@@ -48,7 +52,7 @@ figures: $(VENV)/ready ## Each promise of docs/durability.md as often as its ful
 
 FUZZ ?= 20
 fuzz: $(VENV)/ready ## Generated tests with new examples, FUZZ=20 times as many (the suite's are the same in every run)
-	@RUNWATCH_TEST_FUZZ=$(FUZZ) $(PYTEST) -n auto -m hypothesis --timeout=7200 tests $(TEST)
+	@RUNWATCH_TEST_FUZZ=$(FUZZ) $(PYTEST) $(AT_ONCE) -m hypothesis --timeout=7200 tests $(TEST)
 
 SOAK_MINUTES ?= 120
 soak: $(VENV)/ready ## Let everything run for SOAK_MINUTES=120 with a fault each minute: nothing lost, nothing grows

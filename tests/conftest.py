@@ -1,5 +1,6 @@
 """What every test may ask for: a real server, emptied for each test, and the registry on it."""
 
+import os
 import shutil
 import tempfile
 import time
@@ -25,6 +26,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("runwatch")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Two more at once than there are cores: most of the suite's time is spent waiting, for what really takes its time."""
+    return 2 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 @pytest.fixture(scope="session")
