@@ -1,6 +1,6 @@
-"""Documents that hold a training's lines folded up: a Jupyter notebook, and records of JSON on one line.
+"""Documents that hold a training's lines folded up: a Jupyter notebook, records of JSON on one line, columns of JSON.
 
-Both become lines again while they are read, each with the number of the physical line it came from, so that
+They become lines again while they are read, each with the number of the physical line it came from, so that
 evidence can be looked up in the file as it lies there.
 """
 
@@ -19,7 +19,10 @@ MOST_BYTES = 32 << 20
 """Of a longer document on one line only its records are told, each while it is read."""
 _NOTEBOOK = re.compile(rb'\A\s*\{\s*"(?:cells|metadata|nbformat(?:_minor)?)":')
 _CELL = b'"cell_type"'
+_COLUMN = re.compile(rb'"[^"\n]{0,80}[lL]oss(?:es)?": ?\[\s*(?:-?\d|NaN|-?Infinity)')
 _OUTPUT = re.compile(r'"(text|text/html|traceback)": \[$')
+_NUMBER = re.compile(r"-?(?:\d[\d.eE+-]*|NaN|Infinity)|null")
+_SEVERAL = re.compile(r"(?i)losses$")
 _HTML = "text/html"
 _HTML_CELL = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>")
 _RECORDS = re.compile(r"\[\s*(?=\{)")
@@ -32,12 +35,15 @@ _FEWEST = 2
 
 def unfolded(head: bytes, stream: IO[bytes]) -> IO[bytes] | None:
     """What the document holds, as lines; None for a file that is no such document. `head` was read already."""
-    if _NOTEBOOK.match(head) is not None and _CELL in head:
-        lines = _notebook_lines(_physical_lines(head, stream))
-        return _lines(lines)
     text = head.strip()
-    if text[:1] in (b"[", b"{") and b"\n" not in text:
+    has_lines = b"\n" in text
+    if _NOTEBOOK.match(head) is not None and (_CELL in head or not has_lines):
+        printed = _notebook_lines(_physical_lines(head, stream)) if has_lines else _minified_notebook(head, stream)
+        return _lines(printed)
+    if text[:1] in (b"[", b"{") and not has_lines:
         return _one_line(head, stream)
+    if text[:1] == b"{" and _COLUMN.search(head) is not None:
+        return _lines(_columns(head, stream))
     return None
 
 
@@ -95,6 +101,29 @@ def _notebook_lines(lines: Iterator[bytes]) -> Iterator[bytes]:
         yield printed.replace("\n", "\r").encode("utf-8", "replace") + b"\n"
 
 
+def _minified_notebook(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
+    """What was printed there, all on the one line, as a bar is redrawn."""
+    data = _whole(head, stream)
+    try:
+        cells = json.loads(data).get("cells", ())
+        printed = [text for cell in cells for out in cell.get("outputs", ()) for text in _printed_by(out)]
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return _on(data, stream)
+    return _redrawn(printed)
+
+
+def _printed_by(output: Any) -> Iterator[str]:
+    """The lines of one output of a cell."""
+    for key in ("text", "traceback"):
+        told = output.get(key, ())
+        yield from (told if isinstance(told, str) else "\n".join(part.rstrip("\n") for part in told)).split("\n")
+    table = output.get("data", {}).get(_HTML, ())
+    row: list[str] = []
+    for part in re.split(r"(?<=</tr>)", "".join(table)):
+        if found := _row_of(part, row):
+            yield found
+
+
 def _row_of(html: str, row: list[str]) -> str:
     """The row of a table once it is complete."""
     row += _HTML_CELL.findall(html)
@@ -115,12 +144,7 @@ def _string(text: str) -> str:
 
 def _one_line(head: bytes, stream: IO[bytes]) -> IO[bytes]:
     """Records one behind the other, as a bar is redrawn: all on the one line; anything else as it stands."""
-    data = head
-    while len(data) < MOST_BYTES and b"\n" not in data.rstrip():
-        more = stream.read(CHUNK)
-        if not more:
-            break
-        data += more
+    data = _whole(head, stream, until=b"\n")
     if b"\n" in data.rstrip():
         return _lines(_on(data, stream))
     is_whole = len(data) < MOST_BYTES
@@ -131,6 +155,34 @@ def _one_line(head: bytes, stream: IO[bytes]) -> IO[bytes]:
     redrawn = _redrawn(records)
     begin = next(redrawn, None)
     return _lines(_on(data, stream) if begin is None else chain([begin], redrawn))
+
+
+def _whole(head: bytes, stream: IO[bytes], until: bytes | None = None) -> bytes:
+    """The document, or so much of it as may be held."""
+    data = bytearray(head)
+    while len(data) < MOST_BYTES and (until is None or until not in data.rstrip()):
+        more = stream.read(CHUNK)
+        if not more:
+            break
+        data += more
+    return bytes(data)
+
+
+def _columns(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
+    """The rows of a history that is printed with indents, each on the line on which its loss stands."""
+    data = _whole(head, stream)
+    text = data.decode("utf-8", "replace")
+    columns = _history(text) if len(data) < MOST_BYTES else None
+    if columns is None:
+        yield from _on(data, stream)
+        return
+    rows, opens, left = _rows(text), f"{json.dumps(columns[0])}:", 0
+    for line in text.split("\n"):
+        begins = line.find(opens) if not left else 0
+        left = len(columns[1]) if not left and begins >= 0 else left
+        count = min(left, len(_NUMBER.findall(line, begins + len(opens) if line.find(opens) >= 0 else 0)))
+        left -= count
+        yield "\r".join(islice(rows, count)).encode() + b"\n"
 
 
 def _lines(pieces: Iterator[bytes]) -> IO[bytes]:
@@ -225,15 +277,24 @@ def _next_record(rest: _Rest) -> str | None:
 
 def _rows(text: str) -> Iterator[str]:
     """A history that is kept as one list for each metric."""
+    columns = _history(text)
+    for place in range(len(columns[1]) if columns is not None else 0):
+        assert columns is not None
+        yield json.dumps({key: one[place] for key, one in columns[2].items()})
+
+
+def _history(text: str) -> tuple[str, list[Any], dict[str, list[Any]]] | None:
+    """The key of the loss, its values, and all lists that are as long."""
     try:
         value: Any = json.loads(text)
     except (ValueError, RecursionError):
-        return
-    for columns in (value, *value.values()) if isinstance(value, dict) else ():
-        lists = {key: one for key, one in columns.items() if isinstance(one, list)} if isinstance(columns, dict) else {}
-        loss = loss_key(map(normalise, lists))
-        length = next((len(one) for key, one in lists.items() if normalise(key) == loss), 0)
-        if length:
-            for place in range(length):
-                yield json.dumps({key: one[place] for key, one in lists.items() if len(one) == length})
-            return
+        return None
+    for told in (value, *value.values()) if isinstance(value, dict) else ():
+        lists = {key: one for key, one in told.items() if isinstance(one, list)} if isinstance(told, dict) else {}
+        names = {normalise(_SEVERAL.sub("loss", key)): key for key in lists}
+        loss = loss_key(names)
+        values = lists[names[loss]] if loss is not None else []
+        if loss is not None and values and not isinstance(values[0], list | dict):
+            alike = {key: one for key, one in lists.items() if len(one) == len(values)}
+            return names[loss], values, {_SEVERAL.sub("loss", key): one for key, one in alike.items()}
+    return None

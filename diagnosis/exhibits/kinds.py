@@ -129,8 +129,14 @@ def _closed(text: str) -> str:
 
 def _tells_steps(value: Any) -> bool:
     if isinstance(value, dict):
-        return any(_tells_steps(item) for item in value.values())
+        return any(_tells_steps(item) or _is_curve(key, item) for key, item in value.items())
     return isinstance(value, list) and any(isinstance(item, dict | list) for item in value)
+
+
+def _is_curve(key: str, item: Any) -> bool:
+    """True for `"train_loss": [2.5, 2.25]`."""
+    is_loss = key.lower().endswith(("loss", "losses"))
+    return is_loss and isinstance(item, list) and len(item) > 1 and all(isinstance(one, int | float) for one in item)
 
 
 def _is_binary(head: bytes) -> bool:

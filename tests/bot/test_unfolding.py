@@ -67,6 +67,47 @@ def test_the_record_is_quoted_without_those_in_front_of_it(tmp_path):
     assert finding["evidence"]["text"] == '{"step": 101, "loss": NaN}'
 
 
+COLUMNS = [
+    HISTORY["history"],
+    HISTORY,
+    {"config": {"betas": [0.9, 0.95], "seed": 1}, **HISTORY},
+    {"train_losses": HISTORY["history"]["loss"], "val_losses": [9.0] * 100, "lrs": [1e-4] * 100},
+    {"val_loss": [9.0] * 100, "train_loss": HISTORY["history"]["loss"], "epoch": list(range(1, 101))},
+]
+
+
+@pytest.mark.parametrize("indent", [None, 1, 4])
+@pytest.mark.parametrize("document", COLUMNS)
+def test_columns_of_json_are_read_row_by_row(tmp_path, document, indent):
+    """Dumped on one line or with indents."""
+    told = answer_of(tmp_path, json.dumps(document, indent=indent), "history.json")
+
+    loss = told["loss"]
+    assert (loss["points"], loss["first_step"], loss["last_step"]) == (100, 1, 100)
+    assert (loss["first"], loss["last"]) == (2.99, 2.0)
+    assert told["diagnosis"]["category"] == "none"
+
+
+def test_the_row_of_a_column_is_cited_by_the_line_of_its_loss(tmp_path):
+    """Also where a line holds several of them."""
+    values = [*HISTORY["history"]["loss"], float("nan")]
+    one = json.dumps({"val_loss": [9.0] * 101, "loss": values}, indent=2)
+    several = '{"val_loss": [9.0, 9.0, 9.0],\n "loss": [2.5, 2.25,\n  NaN]\n}\n'
+
+    lines = [answer_of(tmp_path, text, "history.json")["findings"][0]["evidence"]["line"] for text in (one, several)]
+
+    assert lines == [1 + next(at for at, line in enumerate(one.split("\n")) if "NaN" in line), 3]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [{"loss": [[1.0, 2.0], [3.0, 4.0]]}, {"betas": [0.9, 0.95], "loss_weights": [1.0, 2.0]}, {"loss": ["a", "b"]}],
+)
+def test_lists_that_are_no_history_tell_no_loss(tmp_path, document):
+    """Weights, names, pairs."""
+    assert answer_of(tmp_path, json.dumps(document, indent=2), "config.json")["loss"]["points"] == 0
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -83,7 +124,16 @@ def test_one_record_a_line_is_read_as_ever(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["[{", '[{"step": 1, "loss": 2.5}, {"step": 2, "lo', '{"a": [[[[', "[" * 9000, '{"loss": [1']
+    "text",
+    [
+        "[{",
+        '[{"step": 1, "loss": 2.5}, {"step": 2, "lo',
+        '{"a": [[[[',
+        "[" * 9000,
+        '{"loss": [1',
+        '{"cells": [{"cell_type": "code',
+        '{"loss": [\n1,\n2',
+    ],
 )
 def test_half_a_document_is_no_error(tmp_path, text):
     """As a run leaves it that dies while it writes."""
@@ -131,6 +181,20 @@ def test_the_table_of_a_trainer_in_a_notebook_is_read(tmp_path):
     loss = answer_of(tmp_path, notebook(shown(rows)), "train.ipynb")["loss"]
 
     assert (loss["points"], loss["first_step"], loss["last_step"], loss["last"]) == (50, 10, 500, 2.5)
+
+
+@pytest.mark.parametrize("separators", [None, (",", ":")])
+def test_a_notebook_on_one_line_is_read(tmp_path, separators):
+    """What its cells printed and the table of a Trainer."""
+    lines = [f"step {step} loss {3 - step / 100}" for step in range(1, 81)]
+    rows = [(step, 3 - step / 1000) for step in range(10, 501, 10)]
+
+    told = [
+        answer_of(tmp_path, json.dumps(json.loads(notebook(one)), separators=separators), "train.ipynb")["loss"]
+        for one in (printed(lines), shown(rows))
+    ]
+
+    assert [(one["points"], one["first_step"], one["last_step"]) for one in told] == [(80, 1, 80), (50, 10, 500)]
 
 
 def test_the_error_of_a_notebook_is_its_cause(tmp_path):
