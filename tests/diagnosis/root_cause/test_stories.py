@@ -9,13 +9,17 @@ from bot.inspect import inspect
 from diagnosis.root_cause import Diagnosis
 from diagnosis.signatures.xid import xid_of
 from tests.diagnosis.root_cause.build import Story
+from tests.diagnosis.root_cause.stories_batch import BATCH
 from tests.diagnosis.root_cause.stories_calm import CALM
 from tests.diagnosis.root_cause.stories_clusters import CLUSTERS
 from tests.diagnosis.root_cause.stories_containers import CONTAINERS
 from tests.diagnosis.root_cause.stories_errors import ERRORS
+from tests.diagnosis.root_cause.stories_exhibits import EXHIBITS
 from tests.diagnosis.root_cause.stories_frights import FRIGHTS
 from tests.diagnosis.root_cause.stories_launchers import LAUNCHERS
+from tests.diagnosis.root_cause.stories_machine_reports import MACHINE_REPORTS
 from tests.diagnosis.root_cause.stories_machines import MACHINES
+from tests.diagnosis.root_cause.stories_memory import MEMORY
 from tests.diagnosis.root_cause.stories_more import MORE
 from tests.diagnosis.root_cause.stories_names import NAMES
 from tests.diagnosis.root_cause.stories_others import OTHERS
@@ -31,10 +35,14 @@ from tests.diagnosis.root_cause.stories_waits import WAITS
 
 STORIES = (
     *ERRORS,
+    *MEMORY,
     *WAITS,
     *MORE,
+    *EXHIBITS,
     *REPORTS,
+    *MACHINE_REPORTS,
     *RUNTIMES,
+    *BATCH,
     *TRAPS,
     *PLACES,
     *PLATFORMS,
