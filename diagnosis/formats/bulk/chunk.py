@@ -1,5 +1,7 @@
 """Some whole lines of a log, sorted by the layouts they fit."""
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,31 +12,32 @@ from diagnosis.formats.bulk.stamps import Moments
 
 Rows = NDArray[np.int64]
 
+NONE: Rows = np.empty(0, np.int64)
 UNKNOWN = -1
 LF, CR = 10, 13
+_MOST_COUNTED = 1024
+"""Lines that are longer are counted together."""
 
 
 class Chunk:
-    """Lines of one piece of a log. With `at_redraws` each redraw is a line.
+    """Lines of one piece of a log.
 
     The piece is what stands in `data` before `size`, and ends with a line end; `MARGIN` or more stands behind it.
     """
 
-    def __init__(self, data: bytes, size: int, *, at_redraws: bool = False) -> None:
+    def __init__(self, data: bytes, size: int, ends: Rows | None = None) -> None:
         self.data = data
         self.size = size
         self._bytes: Bytes = np.frombuffer(data, np.uint8)
-        piece = self._bytes[:size]
-        ends = np.flatnonzero(piece <= CR if at_redraws else piece == LF)
-        if at_redraws:
-            told = piece[ends]
-            ends = ends[(told == LF) | (told == CR)]
-        self.starts: Rows = np.concatenate((np.zeros(1, np.int64), ends[:-1] + 1))
-        self.lengths: Rows = ends - self.starts
         self.has_redraws = False
         """Some line is rewritten with CR."""
-        if not at_redraws and data.find(b"\r", 0, size) >= 0:
-            self._leave_out_cr(ends)
+        self._marks = NONE
+        """Where LF and CR stand, if there is a CR."""
+        ends = self._ends() if ends is None else ends
+        self.starts: Rows = np.concatenate((np.zeros(1, np.int64), ends[:-1] + 1))
+        self.lengths: Rows = ends - self.starts
+        if len(self._marks):
+            self._leave_out_cr(ends, len(self._marks) - len(ends))
         self.layout_of = np.full(len(ends), UNKNOWN, np.int32)
         """For every line, the number of the layout that it fits."""
         self.groups: list[Group] = []
@@ -78,6 +81,8 @@ class Chunk:
                 self._enter(layout, rows, columns)
             return len(rows)
         size = len(layout.line)
+        if not self._has_any_of(size):
+            return 0
         rows = first + np.flatnonzero((self.lengths[first:] == size) & (self.layout_of[first:] == UNKNOWN))
         if not len(rows):
             return 0
@@ -111,11 +116,37 @@ class Chunk:
         self.layout_of[row:] = UNKNOWN
         self.group_of[row:] = UNKNOWN
 
-    def _leave_out_cr(self, ends: Rows) -> None:
+    def at_redraws(self) -> "tuple[Chunk, Rows]":
+        """The same with a line for each redraw, and with which of them each line begins."""
+        are_ends = np.flatnonzero(self._bytes[self._marks] == LF)
+        return Chunk(self.data, self.size, self._marks), np.concatenate((np.zeros(1, np.int64), are_ends[:-1] + 1))
+
+    @cached_property
+    def _sizes(self) -> Rows:
+        """How many lines have so many bytes, or the most that are counted."""
+        return np.bincount(np.minimum(self.lengths, _MOST_COUNTED))
+
+    def _has_any_of(self, size: int) -> bool:
+        place = min(size, _MOST_COUNTED)
+        return place < len(self._sizes) and bool(self._sizes[place])
+
+    def _ends(self) -> Rows:
+        piece = self._bytes[: self.size]
+        if self.data.find(b"\r", 0, self.size) < 0:
+            return np.flatnonzero(piece == LF)
+        marks: Rows = np.flatnonzero(piece <= CR)
+        told = piece[marks]
+        are_ends = told == LF
+        known = are_ends | (told == CR)
+        self._marks = marks if known.all() else marks[known]
+        ends: Rows = marks[are_ends]
+        return ends
+
+    def _leave_out_cr(self, ends: Rows, count: int) -> None:
         """CR before LF is part of the line end; anywhere else it is a redraw."""
         before = self._bytes[np.maximum(ends - 1, 0)] == CR
         self.lengths = self.lengths - (before & (self.lengths > 0))
-        self.has_redraws = int(np.count_nonzero(self._bytes[: self.size] == CR)) > int(np.count_nonzero(before))
+        self.has_redraws = count > int(np.count_nonzero(before))
 
     def _take(self, layout: Layout, rows: Rows, digits: Digits) -> int:
         columns, refused = layout.values(digits)
@@ -126,6 +157,8 @@ class Chunk:
             keep = ~refused
             rows, digits = rows[keep], digits[:, keep]
             columns = {name: column[keep] for name, column in columns.items()}
+            if not len(rows):
+                return 0
         number = self._enter(layout, rows, columns)
         moments = self._moments[number]
         if moments is not None and layout.stamp is not None:
@@ -136,11 +169,13 @@ class Chunk:
 
     def _enter(self, layout: Layout | DictLayout, rows: Rows, columns: dict[str, Floats]) -> int:
         number = self._number_of(layout.group)
-        self.layout_of[rows] = len(self._layouts)
-        self.group_of[rows] = number
+        first, last = int(rows[0]), int(rows[-1]) + 1
+        where = slice(first, last) if last - first == len(rows) else rows  # copying in one piece is faster
+        self.layout_of[where] = len(self._layouts)
+        self.group_of[where] = number
         self._layouts.append(layout)
         for name, target in self._columns[number].items():
-            target[rows] = columns[name] if name in columns else layout.constants[name]
+            target[where] = columns[name] if name in columns else layout.constants[name]
         return number
 
     def _number_of(self, group: Group) -> int:

@@ -24,6 +24,7 @@ MOST_POWER = 22
 POWERS = 10.0 ** np.arange(MOST_POWER + 1)
 _HALVES = 2.0**27 + 1
 """What parts a float into two of half its length, whose products are exact (Dekker)."""
+_INVERSES = 1 / POWERS
 _UPPER = POWERS * _HALVES - (POWERS * _HALVES - POWERS)
 _LOWER = POWERS - _UPPER
 _SLACK = 2.0**-70
@@ -94,17 +95,28 @@ def quotient(high: Floats, low: Floats, down: NDArray[np.int64] | np.int64) -> t
 
     `low` is at most a few times what a rounding of `high` makes, or less than 1.
     """
-    power = POWERS[down]
+    power, upper_power, lower_power = POWERS[down], _UPPER[down], _LOWER[down]
     first = high / power
     parted = first * _HALVES
     upper = parted - (parted - first)
     lower = first - upper
     back = first * power
-    lost = upper * _UPPER[down] - back + upper * _LOWER[down] + lower * _UPPER[down] + lower * _LOWER[down]
-    rest = (high - back - lost + low) / power
+    lost = upper * upper_power
+    lost -= back
+    lost += upper * lower_power
+    lost += lower * upper_power
+    lost += lower * lower_power
+    rest = high - back
+    rest -= lost
+    rest += low
+    rest *= _INVERSES[down]
     slack = first * _SLACK
     values = first + (rest + slack)
-    return values, (values == first + (rest - slack)) & ((high >= _FEWEST) | (low == 0.0))
+    rest -= slack
+    are_right = values == first + rest
+    if len(high) and float(high.min()) < _FEWEST:
+        are_right &= (high >= _FEWEST) | (low == 0.0)
+    return values, are_right
 
 
 def whole(digits: Digits, places: tuple[int, ...]) -> NDArray[np.int64]:

@@ -22,6 +22,7 @@ MARGIN = bytes(BYTES * (MOST_WORDS + 1))
 """So many bytes must stand behind the last line."""
 MANY = 8
 """One in so many numbers is worth that all are read in as many words as it needs."""
+_LONGER = range(BYTES, BYTES * MOST_WORDS, BYTES)
 _NUMBER = re.compile(rb"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
 TAIL = 4
 """Bytes of an exponent: `e-05`."""
@@ -69,8 +70,7 @@ class Column:
             left = np.flatnonzero(good & ~are_read)
             if len(left):
                 values[left], sizes[left], are_read[left], odd = self._read_odd(lines, begins[left])
-        longer = [np.count_nonzero(sizes >= BYTES * count) for count in range(1, MOST_WORDS)]
-        self._words = 1 + sum(MANY * int(count) > len(begins) for count in longer)
+        self._words = 1 + sum(MANY * int(np.count_nonzero(sizes >= size)) > len(begins) for size in _LONGER)
         self._are_odd = 2 * odd > len(begins)
         return values, begins + sizes, good & are_read
 
@@ -88,7 +88,7 @@ class Column:
     def _values(self, digits: Digits, power: Rows | int) -> tuple[Floats, Mask]:
         """The numbers, times ten to a power, and which of them are exact."""
         if self.name is None:
-            return np.zeros(len(digits.points)), np.ones(len(digits.points), np.bool_)
+            return np.zeros(len(digits.are_plain)), np.ones(len(digits.are_plain), np.bool_)
         values, are_exact = digits.values(power)
         if self._factor != 1.0:
             values *= self._factor

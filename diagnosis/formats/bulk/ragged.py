@@ -29,11 +29,11 @@ _HIGHEST = np.uint64(0x8080808080808080)
 _ABOVE_NINE = np.uint64(0x7676767676767676)
 """Brings a byte above 9 to its highest bit."""
 _ZEROS = np.uint64(0x3030303030303030)
+_POINT = ord(".") ^ ord("0")
 _POINTS = np.uint64(0x1E1E1E1E1E1E1E1E)
-"""Points, when zeros were taken off."""
-_TEN, _TWO_BYTES, _HALF = np.uint64(10), np.uint64(16), np.uint64(32)
-_PAIRS = np.uint64(0x000000FF000000FF)
-_UPPER_PAIRS, _LOWER_PAIRS = np.uint64(100 + (1_000_000 << 32)), np.uint64(1 + (10_000 << 32))
+_TWO_BYTES, _HALF = np.uint64(16), np.uint64(32)
+_EVERY_SECOND, _EVERY_FOURTH = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
+_JOIN_ONE, _JOIN_TWO, _JOIN_FOUR = np.uint64((10 << 8) + 1), np.uint64((100 << 16) + 1), np.uint64((10000 << 32) + 1)
 _INSIDES = [
     np.array([(1 << 8 * min(max(size - start, 0), BYTES)) - 1 for size in range(BYTES * MOST_WORDS)], np.uint64)
     for start in range(0, BYTES * MOST_WORDS, BYTES)
@@ -56,25 +56,26 @@ class Digits:
 
     words: Sequence[Words]
     """The digits one after the other, behind a zero that takes the place of the point; zeros follow."""
-    points: Whole
-    """How many digits stand in front of the point."""
+    points: Whole | int
+    """How many digits stand in front of the point; one number where they are as many in each token."""
     are_plain: Mask
     """Which tokens are nothing but that."""
 
     def values(self, power: Whole | int = 0) -> tuple[Floats, Mask]:
         """The numbers, times ten to a power, and which of them are exact."""
         down = BYTES * min(len(self.words), MOST_WORDS - 1) - 1 - power - self.points
-        exact = (down >= 0) & (down <= MOST_POWER)
-        if not exact.all():
-            down = np.where(exact, down, 0)
+        exact = np.asarray((down >= 0) & (down <= MOST_POWER))
+        down = np.asarray(down if exact.all() else np.where(exact, down, 0))
         values = _number(self.words[0])
         if len(self.words) > 1:
             values *= 1e8
             values += _number(self.words[1])
         if len(self.words) < MOST_WORDS:
             values /= POWERS[down]
-            return values, exact
-        values, are_right = quotient(values, _number(self.words[2]) / 1e8, down)
+            return values, np.broadcast_to(exact, values.shape)
+        low = _number(self.words[2])
+        low *= 1e-8
+        values, are_right = quotient(values, low, down)
         return values, exact & are_right
 
 
@@ -98,33 +99,42 @@ def insides(sizes: Whole) -> list[Words]:
 def digits_of(words: Sequence[Words], inside: Sequence[Words], sizes: Whole) -> Digits:
     """Those tokens as digits."""
     words = [(word ^ _ZEROS) & mask for word, mask in zip(words, inside, strict=True)]
-    before = _in_front_of_point(words)
+    before, points = _in_front_of_point(words, inside)
     made, bad = [], np.zeros_like(words[0])
     for place, word in enumerate(words):
         digits = word
         if place < len(before):
             # What stands in front of the point moves up by a byte, and so over the point.
-            front = word & before[place]
             covered = (before[place] << _BYTE) | (before[place - 1] >> _TO_LAST if place else _FIRST)
-            digits = (front << _BYTE) | (word & ~covered)
+            digits = (word & before[place]) << _BYTE
+            digits |= word & ~covered
             if place:
                 digits |= (words[place - 1] & before[place - 1]) >> _TO_LAST
-        bad |= (digits + _ABOVE_NINE) | digits
+        above = digits + _ABOVE_NINE
+        above |= digits
+        bad |= above
         made.append(digits)
-    points = _bytes([front & mask for front, mask in zip(before, inside, strict=False)])
-    are_plain = ((bad & _HIGHEST) == 0) & (points > 0) & (points + 1 != sizes)
+    bad &= _HIGHEST
+    are_plain = bad == 0
+    are_plain &= points > 0
+    are_plain &= sizes != points + 1
     return Digits(made, points, are_plain)
 
 
-def _in_front_of_point(words: Sequence[Words]) -> list[Words]:
-    """All bits of the bytes in front of the first point, for as many words as have such bytes."""
+def _in_front_of_point(
+    words: Sequence[Words], inside: Sequence[Words]
+) -> tuple[Sequence[Words | np.uint64], Whole | int]:
+    """All bits of the bytes in front of the first point, for as many words as have such bytes; how many bytes."""
+    place = int(words[0][0]).to_bytes(BYTES, "little").find(_POINT)
+    if place > 0 and ((words[0] & (_FIRST << np.uint64(8 * place))) == np.uint64(_POINT << 8 * place)).all():
+        return [np.uint64((1 << 8 * place) - 1)], place
     before = [_below_zero(words[0] ^ _POINTS)]
     for word in words[1:]:
         goes_on = _all_where_full(before[-1])
         if not goes_on.any():
             break
         before.append(_below_zero(word ^ _POINTS) & goes_on)
-    return before
+    return before, _bytes([front & mask for front, mask in zip(before, inside, strict=False)])
 
 
 def _below_zero(words: Words) -> Words:
@@ -143,20 +153,22 @@ def _all_where_full(masks: Words) -> Words:
 
 def _bytes(masks: Sequence[Words]) -> Whole:
     """How many bytes are marked."""
-    counts = [(mask & _ONES) * _ONES >> _TO_LAST for mask in masks]
-    for count in counts[1:]:
-        counts[0] += count
-    return counts[0].view(np.int64)
+    marks = [mask & _ONES for mask in masks]
+    for mark in marks[1:]:
+        marks[0] += mark
+    marks[0] *= _ONES
+    marks[0] >>= _TO_LAST
+    return marks[0].view(np.int64)
 
 
 def _number(digits: Words) -> Floats:
-    """What eight digits make: neighbours are joined, and their pairs again."""
-    pairs = digits * _TEN
-    pairs += digits >> _BYTE
-    upper = (pairs & _PAIRS) * _UPPER_PAIRS
-    pairs >>= _TWO_BYTES
-    pairs &= _PAIRS
-    pairs *= _LOWER_PAIRS
-    upper += pairs
-    upper >>= _HALF
-    return upper.astype(np.float64)
+    """What eight digits make: neighbours are joined, and their pairs, and their fours."""
+    value = digits * _JOIN_ONE
+    value >>= _BYTE
+    value &= _EVERY_SECOND
+    value *= _JOIN_TWO
+    value >>= _TWO_BYTES
+    value &= _EVERY_FOURTH
+    value *= _JOIN_FOUR
+    value >>= _HALF
+    return value.astype(np.float64)

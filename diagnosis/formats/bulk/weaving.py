@@ -128,7 +128,8 @@ class Weaver:
 
     def _sort(self, chunk: Chunk) -> None:
         """Take the lines apart and find out what each piece is."""
-        pieces = self._pieces = Chunk(chunk.data, chunk.size, at_redraws=True)
+        pieces, self.firsts = chunk.at_redraws()
+        self._pieces = pieces
         for layout in self._layouts:
             pieces.fit(layout)
         left, row = TRIED_PER_CHUNK, 0
@@ -144,7 +145,7 @@ class Weaver:
                 self._layouts.insert(0, learned)
             row += 1
         del self._layouts[MOST_LAYOUTS:]
-        self._classify(chunk, pieces)
+        self._classify(pieces)
 
     def _layout_of(self, raw: bytes) -> Layout | DictLayout | None:
         if not raw.strip(b" "):
@@ -161,11 +162,10 @@ class Weaver:
             return None
         return layout_of(raw, line, shape, has_step=False)
 
-    def _classify(self, chunk: Chunk, pieces: Chunk) -> None:
+    def _classify(self, pieces: Chunk) -> None:
         kinds = np.array([_kind_of(group.dialect) for group in pieces.groups] + [_OTHER], np.int8)
         self.kinds = kinds[pieces.group_of]
         self.kinds[pieces.lengths == 0] = _BLANK
-        self.firsts: Rows = np.searchsorted(pieces.starts, chunk.starts)
         self.ends: Rows = np.append(self.firsts[1:], len(pieces))
         last = self.ends - 1
         dicts = np.add.reduceat((self.kinds == _DICT).astype(np.int64), self.firsts)
