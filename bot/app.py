@@ -262,6 +262,7 @@ def _monitor(
             Digests(desk, slack, once, settings.channel).post_due,
             SelfTest(desk, slack, once, settings.channel, settings.self_test_after_seconds).post_due,
         ),
+        is_able=lambda: not slack.is_deaf,
     )
 
 

@@ -79,6 +79,7 @@ class Monitor:
         *,
         judge_every_seconds: float = 2.0,
         chores: Sequence[Chore] = (),
+        is_able: Callable[[], bool] = lambda: True,
     ) -> None:
         self._registry = registry
         self._lease = lease
@@ -87,6 +88,7 @@ class Monitor:
         self._habits = habits
         self._judge_every = judge_every_seconds
         self._chores = chores
+        self._is_able = is_able
         self._stop = asyncio.Event()
         self._ticked_at: float | None = None
         self.announcer: Announcer | None = None
@@ -115,7 +117,7 @@ class Monitor:
 
     async def run(self, grace_seconds: float = 10.0) -> None:
         """Reign whenever the lease is ours, until stopped; whatever fails in any part of a reign rises from here."""
-        keeper = asyncio.create_task(self._lease.keep())
+        keeper = asyncio.create_task(self._lease.keep(self._is_able))
         reigning = asyncio.create_task(self._reign_when_ours(grace_seconds))
         try:
             done, _ = await asyncio.wait((keeper, reigning), return_when=asyncio.FIRST_COMPLETED)

@@ -46,6 +46,10 @@ TIERS = {
 }
 """Method → seconds between calls and how many may come at once, a little below what Slack documents."""
 POST_BURST = 1
+DEAF_SECONDS = 60.0
+"""Nothing was answered for so long: Slack cannot be reached from here."""
+DEAF_AGAIN_SECONDS = 300.0
+"""So long after the last try that is believed."""
 _QUIET = {"unfurl_links": False, "unfurl_media": False, "parse": "none", "link_names": False}
 _MOST_PAGES = 20
 PAGE_TRIES = 3
@@ -93,6 +97,8 @@ class Slack:
         """How often each method came to which outcome."""
         self.last_trouble: Answer | None = None
         """What the newest call that was not done came to; None after one that was."""
+        self._unanswered: tuple[float, float] | None = None
+        """When the first and the newest call since the last answer began; None: the newest one was answered."""
 
     @property
     def client(self) -> AsyncWebClient:
@@ -110,6 +116,14 @@ class Slack:
         """Total time a call may take."""
         return self._deadline
 
+    @property
+    def is_deaf(self) -> bool:
+        """Whether Slack has answered nothing at all for a while, lately."""
+        if self._unanswered is None:
+            return False
+        first, newest = self._unanswered
+        return newest - first >= DEAF_SECONDS and time.monotonic() - newest < DEAF_AGAIN_SECONDS
+
     async def aclose(self) -> None:
         """Close the connections."""
         if self._session is not None:
@@ -119,6 +133,7 @@ class Slack:
         """One call, sent once."""
         given = {name: value for name, value in content.items() if value is not None}
         options: dict[str, Any] = {"json": given} if as_json else {"params": given}
+        began = time.monotonic()
         try:
             async with asyncio.timeout(self._deadline):
                 found = await self.client.api_call(method, **options)
@@ -127,6 +142,8 @@ class Slack:
             answer = answer_of_failure(failure, time.time())
         self.calls[method, str(answer.outcome)] += 1
         self.last_trouble = None if answer.is_ok else answer
+        first = began if self._unanswered is None else self._unanswered[0]
+        self._unanswered = None if answer.is_answer else (first, began)
         if not answer.is_ok:
             logger.info("%s: %s %s", method, answer.outcome, answer.error)
         return answer

@@ -83,6 +83,11 @@ class Answer:
         return self.outcome is Outcome.OK
 
     @property
+    def is_answer(self) -> bool:
+        """Whether Slack said anything that means something."""
+        return self.outcome in {Outcome.OK, Outcome.LIMITED, Outcome.REFUSED}
+
+    @property
     def is_timeout(self) -> bool:
         """Whether we gave up waiting; the other side may not have."""
         return self.error == TIMED_OUT

@@ -33,7 +33,7 @@ shares one tag, so it stays in one Cluster slot. Names are escaped first, so no 
     rw:digests                hash    channel → how often it hears of all runs (JSON)     bot     until taken back
     rw:languages              hash    person or channel → the language chosen (JSON)      bot     until taken back
     rw:audit                  stream  every effect and refusal, each chained to the last  bot     90 days
-    rw:lease:{NAME}           string  who may announce                                    bot     its ttl, renewed
+    rw:lease:{NAME}           string  who may announce; of NAME-next, who would             bot     its ttl, renewed
     rw:seen:NAME              string  a delivery of Slack's that was taken                bot     1 day
     rw:req:{W}                stream  requests to a node with a deadline                  bot     1 hour after the last
     rw:ans:{Q}                stream  answers to one request                              watcher 1 hour after the last

@@ -6,10 +6,12 @@ moment *before* it asked. `allows` is the fence: whoever was paused past it must
 
 import asyncio
 import contextlib
+import logging
 import os
 import secrets
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +19,11 @@ from registry import keys
 from registry.door import Door
 from registry.errors import Overtaken, RegistryAway
 
+NEXT_SECONDS = 5.0
+"""So long it holds what somebody says who waits for a lease; said anew each second."""
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+logger = logging.getLogger(__name__)
 
 
 def boottime() -> float:
@@ -67,7 +73,7 @@ class Lease:
 
     def __init__(self, door: Door, name: str, ttl_seconds: float = 30.0) -> None:
         self._door = door
-        self._key = keys.lease(name)
+        self._key, self._next = keys.lease(name), keys.lease(f"{name}-next")
         self._me = Holder.this_process(socket.gethostname())
         self.ttl_seconds = ttl_seconds
         self._until = 0.0
@@ -109,12 +115,27 @@ class Lease:
                 if await look.read("GET", self._key) == str(self._me).encode():
                     await look.commit([("DEL", self._key)])
 
-    async def keep(self) -> None:
-        """Renew for as long as this runs: a task of its own, three times per ttl; waits and takes when it is free."""
+    async def keep(self, is_able: Callable[[], bool] = lambda: True) -> None:
+        """Renew for as long as this runs: a task of its own, three times per ttl; waits and takes when it is free.
+
+        Who is not able to do what the lease is for leaves it to another one who waits for it; alone it keeps trying.
+        """
         while True:
             with contextlib.suppress(RegistryAway):
-                await self.take()
+                await self._keep_on(is_able=is_able())
             await asyncio.sleep(self.ttl_seconds / 3 if self.is_held else min(1.0, self.ttl_seconds / 5))
+
+    async def _keep_on(self, *, is_able: bool) -> None:
+        if not is_able and await self._has_heir():
+            if self.is_held:
+                logger.warning("This process cannot do what its lease is for; it is left to another one that waits.")
+                await self.release()
+        elif not await self.take() and is_able:
+            await self._door.call("SET", self._next, str(self._me), "PX", int(NEXT_SECONDS * 1000))
+
+    async def _has_heir(self) -> bool:
+        """Whether another one said just now that it waits and is able."""
+        return await self._door.call("GET", self._next) not in (None, str(self._me).encode())
 
     async def holder(self) -> str | None:
         """Return the name of whoever holds it."""

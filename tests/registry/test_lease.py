@@ -6,9 +6,11 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
 from redis import Redis
 
 from registry import connect, keys, lease
+from registry.ending import end_all
 from registry.lease import Holder
 
 
@@ -147,3 +149,36 @@ async def test_taking_needs_redis(victim):
         await asyncio.sleep(0.02)
     keeper.cancel()
     await registry.aclose()
+
+
+@pytest.mark.parametrize(
+    ("holder_is_able", "waiter_is_able", "leads"),
+    [(True, True, "holder"), (False, True, "waiter"), (False, False, "holder"), (False, None, "holder")],
+)
+async def test_who_is_not_able_leaves_it_to_who_is(registry, *, holder_is_able, waiter_is_able, leads):
+    """Only to one who waits and could do it; alone, or beside one who could not either, it keeps it."""
+    holder, waiter = registry.lease("announcer", 0.6), registry.lease("announcer", 0.6)
+    await holder.take()
+    keeping = [asyncio.create_task(holder.keep(lambda: holder_is_able))]
+    if waiter_is_able is not None:
+        keeping.append(asyncio.create_task(waiter.keep(lambda: waiter_is_able)))
+
+    wanted = {"holder": holder, "waiter": waiter}[leads]
+    for _ in range(2):
+        async with asyncio.timeout(30):
+            while not wanted.is_held:
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(1.0)
+
+    await end_all(keeping)
+
+
+async def test_who_is_not_able_takes_what_nobody_wants(registry):
+    """Better one that tries than none."""
+    one = registry.lease("announcer", 0.6)
+    keeping = asyncio.create_task(one.keep(lambda: False))
+    async with asyncio.timeout(30):
+        while not one.is_held:
+            await asyncio.sleep(0.01)
+
+    await end_all([keeping])
