@@ -17,7 +17,7 @@ from diagnosis.observations import (
     StepSample,
     Symptom,
 )
-from diagnosis.pace import Pace
+from diagnosis.pace import Pace, work_of
 from diagnosis.tracebacks import MAX_OPEN, Raised, TracebackReader, ended_unknown, is_source
 
 KEPT_OF_A_KIND = 6
@@ -290,6 +290,7 @@ class LogFacts:
             sighting.step = told.step
 
     def _note_pace(self, last: Told, told: Told, seen: StepSample) -> None:
+        self.pace.note_work(told.step, work_of(seen.fields.get("batch_size"), seen.fields.get("sequence_length")))
         seconds = seen.fields.get("step_seconds")
         if seconds is None and last.time is not None and told.time is not None:
             seconds = (told.time - last.time) / (told.step - last.step)

@@ -14,6 +14,8 @@ MIN_RATIO = 1.04
 """A change of less is not worth a word (BLOOM saw 5 % from one slow GPU of 384)."""
 DRIFT_RATIO = 1.25
 """A smaller change must come at once."""
+MOST_SIZES = 64
+"""A step whose size is told so often anew varies by itself; its growth explains nothing."""
 MIN_SIGMA = 4.0
 """The change must stand this far above the scatter."""
 
@@ -49,6 +51,13 @@ class Pace:
         self._intervals: list[Interval] = []
         self._merge = 1
         self._waiting: list[Interval] = []
+        self._sizes: list[tuple[int, float]] = []
+        """From which step on a step is how much work."""
+
+    def note_work(self, step: int, work: float | None) -> None:
+        """From this step on a step is so much work (`work_of`); None: nobody told."""
+        if work is not None and len(self._sizes) <= MOST_SIZES and (not self._sizes or work != self._sizes[-1][1]):
+            self._sizes.append((step, work))
 
     def add(self, step: int, seconds: float, evidence: Evidence) -> None:
         """Take what one step took; zero and negative times are clocks, not paces."""
@@ -73,7 +82,15 @@ class Pace:
         """A new attempt: nothing before it counts."""
         self._intervals.clear()
         self._waiting.clear()
+        self._sizes.clear()
         self._merge = 1
+
+    def _grown(self, step: int) -> float:
+        """By how much, as a logarithm, a step became more work from this one on; never less than nothing."""
+        if len(self._sizes) > MOST_SIZES:
+            return 0.0
+        before = [work for first, work in self._sizes if first < step]
+        return max(0.0, math.log(self._sizes[-1][1] / before[-1])) if before else 0.0
 
     def __len__(self) -> int:
         return len(self._intervals) * self._merge + len(self._waiting)
@@ -103,13 +120,20 @@ class Pace:
         scatter += statistics.median([abs(v - statistics.median(right)) for v in right] or [0.0])
         is_clear = change > MIN_SIGMA * 1.4826 * scatter / 2
         is_now = statistics.median(right[-MIN_SIDE:]) > statistics.median(left) + change / 2
-        if change < math.log(MIN_RATIO) or not is_clear or not is_now:
+        if change - self._grown(items[place].step) < math.log(MIN_RATIO) or not is_clear or not is_now:
             return None
         sudden = statistics.median(right[:MIN_SIDE]) - statistics.median(left[-MIN_SIDE:])
         if change < math.log(DRIFT_RATIO) and sudden < change / 2:
             return None  # it drifted, as a machine that warms up does
         before = statistics.median(item.seconds for item in items[:place])
         return Shift(items[place], before, statistics.median(item.seconds for item in items[place:]))
+
+
+def work_of(batch_size: float | None, sequence_length: float | None) -> float | None:
+    """How much work a step may be: attention grows with the square of what it looks at. None: neither is told."""
+    told = [size for size in (batch_size, sequence_length, sequence_length) if size is not None]
+    work = math.prod(told)
+    return work if told and 0.0 < work < math.inf else None
 
 
 def _calm(values: list[float]) -> list[float]:

@@ -102,7 +102,8 @@ class NonFinite:
         if has_skipped:
             return self._thresholds.overflow_start if is_start else self._thresholds.nonfinite_streak
         if is_start and seen.loss is not None and seen.loss != 0.0:
-            return self._thresholds.nonfinite_streak
+            # From PyTorch's 65,536 a search takes up to ten halvings, and not every trainer says that it skipped.
+            return 2 * self._thresholds.nonfinite_streak
         return 1
 
     def _judge_eval(self, seen: StepSample) -> Sequence[Verdict]:

@@ -4,6 +4,7 @@ One restart or one save makes a mean fall; more than half of a quarter of an hou
 Evaluations and saves are left out, and so are pauses, which are the stall rule's business.
 """
 
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -14,11 +15,14 @@ from diagnosis.detectors.robust import middle
 from diagnosis.findings import Severity, Verdict
 from diagnosis.formats.stretch import Course, Stretch
 from diagnosis.observations import Phase, PhaseMark, StepSample
+from diagnosis.pace import work_of
 from diagnosis.thresholds import Thresholds
 from diagnosis.wording import at_step, number, since_step
 
 RATES = ("tokens_per_second", "tokens_per_second_per_gpu", "samples_per_second", "tflops", "mfu")
 """What a log may print of speed, best first."""
+COUNTED = frozenset(("tflops", "mfu"))
+"""Speeds that count all work of a step."""
 SECONDS = "step_seconds"
 PARTS = 15
 """Buckets of the judged window."""
@@ -64,6 +68,7 @@ class Slowdown:
         "_total",
         "_usual",
         "_width",
+        "_work",
     )
 
     def __init__(self, thresholds: Thresholds) -> None:
@@ -85,6 +90,8 @@ class Slowdown:
         self._first: StepSample | None = None
         self._is_pause = False
         self._is_open = False
+        self._work = 0.0
+        """That of the first step whose size was told."""
 
     def observe(self, seen: Seen) -> Sequence[Verdict]:
         """Add one step's speed to the running bucket, and judge when it is full."""
@@ -159,6 +166,7 @@ class Slowdown:
         speed = value(self._key or self._choose(value)) or 1.0 / pace
         if self._key == SECONDS:
             speed = 1.0 / pace
+        speed *= self._grown(value)
         if not 0.0 < speed < MOST:
             return QUIET
         if not self._count:
@@ -168,6 +176,18 @@ class Slowdown:
         if speed < self._limit:
             self._slow += 1
         return self._close(line()) if self._clock >= self._end else QUIET
+
+    def _grown(self, value: Callable[[str], float | None]) -> float:
+        """How many times more work a step is than the first, as far as the printed speed does not count that."""
+        work = work_of(
+            value("batch_size") if self._key == SECONDS else None,
+            value("sequence_length") if self._key not in COUNTED else None,
+        )
+        if work is None:
+            return 1.0
+        self._work = self._work or work
+        grown = max(1.0, work / self._work)
+        return math.sqrt(grown) if self._key.startswith("tokens") else grown
 
     def _choose(self, value: Callable[[str], float | None]) -> str:
         self._key = next((name for name in RATES if value(name) is not None), SECONDS)

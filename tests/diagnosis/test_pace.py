@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagnosis.observations import Evidence
-from diagnosis.pace import KEPT, Pace
+from diagnosis.pace import KEPT, Pace, work_of
 
 SOMEWHERE = Evidence("a.log", 1, "x")
 
@@ -51,6 +51,29 @@ def test_a_lasting_change_is_found_where_it_began(ratio):
 )
 def test_no_change_is_made_up(seconds):
     assert pace_of(seconds).shift() is None
+
+
+@pytest.mark.parametrize(
+    ("ratio", "grown", "is_slower"), [(2.0, 2.0, False), (3.9, 4.0, False), (6.0, 2.0, True), (2.0, 0.5, True)]
+)
+def test_steps_that_are_more_work_are_not_slower(ratio, grown, is_slower):
+    """A batch that grows explains as much as it grows; one that shrinks explains nothing."""
+    pace = Pace()
+    for step, seconds in enumerate(noisy(200, 2.0) + noisy(100, 2.0 * ratio, seed=2), 1):
+        pace.note_work(step, work_of(64.0 if step <= 200 else 64.0 * grown, None))
+        pace.add(step, seconds, SOMEWHERE)
+
+    assert (pace.shift() is not None) is is_slower
+
+
+def test_sizes_that_vary_by_themselves_explain_nothing():
+    """A batch of as many sentences as fit."""
+    pace = Pace()
+    for step, seconds in enumerate(noisy(200, 2.0) + noisy(100, 4.0, seed=2), 1):
+        pace.note_work(step, work_of(float(8 + step % 40), 512.0))
+        pace.add(step, seconds, SOMEWHERE)
+
+    assert pace.shift() is not None
 
 
 def test_a_slow_first_step_is_no_usual_pace():

@@ -64,6 +64,32 @@ def test_a_log_without_times_is_judged_by_its_durations(watching):
 
 
 @pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"batch_size": 64.0}, {"batch_size": 128.0}),
+        ({"sequence_length": 2048.0}, {"sequence_length": 4096.0}),
+        (
+            {"sequence_length": 512.0, "samples_per_second": 90.0},
+            {"sequence_length": 1024.0, "samples_per_second": 40.0},
+        ),
+        ({"sequence_length": 512.0, "tokens_per_second": 90.0}, {"sequence_length": 1024.0, "tokens_per_second": 60.0}),
+    ],
+)
+def test_steps_that_are_more_work_are_not_slower(watching, before, after):
+    """A batch that is ramped up, longer sequences: what the log says of them explains it."""
+    run = Run()
+
+    assert watching.feed(run.steps(300, 20.0, **before), run.steps(90, 38.0, **after)) == []
+
+
+def test_steps_that_are_less_work_are_no_faster(watching):
+    """Half the batch in the same time would be slower, but nobody asked for more."""
+    run = Run()
+
+    assert watching.feed(run.steps(300, 20.0, batch_size=64.0), run.steps(90, 20.0, batch_size=32.0)) == []
+
+
+@pytest.mark.parametrize(
     "story",
     [
         lambda run: run.steps(300, 20.0) + run.steps(1, 600.0) + run.steps(60, 20.0),

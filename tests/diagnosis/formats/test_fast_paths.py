@@ -27,7 +27,7 @@ def megatron(step, loss):
     return (
         f" [2024-05-13 {step // 3600 % 24:02d}:{step // 60 % 60:02d}:{step % 60:02d}] iteration {step:8d}/   99999 | "
         f"consumed samples: {step * 8:12d} | elapsed time per iteration (ms): {900 + loss:.1f} | learning rate: "
-        f"3.000E-04 | global batch size:     8 | lm loss: {loss:.6E} | loss scale: 1.0 | grad norm: {loss / 2:.3f} | "
+        f"3.000E-04 | global batch size: {8 << step // 150:5d} | lm loss: {loss:.6E} | loss scale: 1.0 | grad norm: {loss / 2:.3f} | "
         "number of skipped iterations:   0 | number of nan iterations:   0 |\n"
     )
 

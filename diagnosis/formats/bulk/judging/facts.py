@@ -7,7 +7,7 @@ from diagnosis.formats.bulk.decimal import Floats
 from diagnosis.formats.bulk.judging.run import Run
 from diagnosis.log_facts import LogFacts, RankFacts, Told
 from diagnosis.observations import Phase
-from diagnosis.pace import KEPT, Interval, Pace
+from diagnosis.pace import KEPT, MOST_SIZES, Interval, Pace, work_of
 
 
 class FactsTwin:
@@ -75,7 +75,19 @@ class FactsTwin:
         newest = run.sample(count - 1)
         return Told(int(run.steps[count - 1]), newest.time, newest.evidence, self._of._order, self._of.attempt)
 
+    def _note_work(self, run: Run, count: int) -> None:
+        """Each size that another one followed."""
+        sizes = [run.field(name) for name in ("batch_size", "sequence_length")]
+        told = [size[:count] for size in sizes if size is not None]
+        if not told:
+            return
+        places = np.flatnonzero(np.any([np.diff(size, prepend=np.nan) != 0 for size in told], axis=0))
+        for place in places[: MOST_SIZES + 1].tolist():
+            batch, length = (None if size is None else float(size[place]) for size in sizes)
+            self._of.pace.note_work(int(run.steps[place]), work_of(batch, length))
+
     def _note_pace(self, run: Run, count: int, last: Told) -> None:
+        self._note_work(run, count)
         seconds = run.field("step_seconds")
         if seconds is not None:
             add(self._of.pace, run, seconds[:count], 0)
