@@ -1,6 +1,6 @@
 """A bot reduced to its promise: the ledger, the lease, and looking before it repeats.
 
-Usage: python -m tests.durability.bot_process URL NAME CHANNEL [without=look|fence|wakefulness|patience …]
+Usage: python -m tests.durability.bot_process URL NAME CHANNEL [without=look|fence|wakefulness|patience|order …]
 """
 
 import asyncio
@@ -51,9 +51,9 @@ class Bot:
         settled = await self._registry.ledger.settled_all(streams)
         events = await self._registry.events.read(settled, count=20)
         # As the product tells its incidents: side by side, and each watcher's one after the other.
-        lines: defaultdict[StreamId, list[Event]] = defaultdict(list)
+        lines: defaultdict[StreamId | str, list[Event]] = defaultdict(list)
         for event in events:
-            lines[event.stream].append(event)
+            lines[event.id if "order" in self._without else event.stream].append(event)
         for problem in await asyncio.gather(*map(self._tell, lines.values()), return_exceptions=True):
             if problem is not None:
                 raise problem

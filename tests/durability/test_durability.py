@@ -134,6 +134,13 @@ def test_without_looking_it_would_be_told_twice():
     assert outcome.twice
 
 
+def test_without_its_line_a_finding_overtakes_another():
+    """Negative control: a watcher's findings told side by side, like those of several watchers, lose their order."""
+    outcome = run(Plan(without=("order",)))
+
+    assert outcome.disorder
+
+
 POWER = count(3, 50)
 CUT = Plan(alerts=60 * POWER, bot_kills=0, redis_kills=0, watcher_kills=0, per_second=12.0, limit_seconds=30.0 * POWER)
 CUTS = {
