@@ -12,6 +12,7 @@ from diagnosis.observations import Evidence, Origin
 from handlers.command import Role, SharedFile
 from handlers.digests import Digest
 from handlers.kept import Kept
+from handlers.messages import escaping
 from handlers.messages.diagnosis import diagnosis_answer, reading
 from handlers.messages.digest import Period, digest_message
 from handlers.messages.earlier import earlier_phrase
@@ -28,6 +29,7 @@ from handlers.routes import Route
 from handlers.run_list import Listing, page_of
 from registry import Run
 from registry.audit import Entry
+from tests.handlers.messages.hostile import attack
 from tests.handlers.messages.test_escaping import ATTACKS
 
 NOW = 1_700_000_000.0
@@ -126,3 +128,15 @@ def test_no_surface_does_what_a_stranger_writes(attack, times):
         else:
             assert problems_of_blocks(made.blocks, lambda _: None) == [], name
             assert len(made.text) <= 4000, name
+
+
+def test_unescaped_they_would(monkeypatch):
+    """Negative control: with Slack's own signs let through, builder after builder calls people and makes links (A28)."""
+    monkeypatch.setattr(escaping, "_SIGNS", {})
+
+    _, _, wrong = attack(2_000, seed=7)
+
+    said = " ".join(wrong.values())
+    assert len(wrong) > 10
+    assert "calls" in said
+    assert "links to" in said
