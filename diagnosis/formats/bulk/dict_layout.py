@@ -24,6 +24,7 @@ MANY = 8
 """One in so many numbers is worth that all are read in as many words as it needs."""
 _LONGER = range(BYTES, BYTES * MOST_WORDS, BYTES)
 _NUMBER = re.compile(rb"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
+_FIRST = np.uint64(0xFF)
 TAIL = 4
 """Bytes of an exponent: `e-05`."""
 
@@ -61,7 +62,7 @@ class Column:
         """The number that begins at each place, where it ends, and which could be read."""
         words, good = self._words_at(lines, begins)
         if self._are_odd:
-            values, sizes, are_read, odd = self._read_odd(lines, begins)
+            values, sizes, are_read, odd = self._read_odd(lines, begins, words)
         else:
             ends = ends_of(words, self._end)
             digits = digits_of(words, ends.inside, ends.sizes)
@@ -69,9 +70,11 @@ class Column:
             sizes, are_read, odd = ends.sizes, ends.are_found & digits.are_plain & are_exact, 0
             left = np.flatnonzero(good & ~are_read)
             if len(left):
-                values[left], sizes[left], are_read[left], odd = self._read_odd(lines, begins[left])
-        self._words = 1 + sum(MANY * int(np.count_nonzero(sizes >= size)) > len(begins) for size in _LONGER)
+                longest = _words(lines, begins[left])
+                values[left], sizes[left], are_read[left], odd = self._read_odd(lines, begins[left], longest)
         self._are_odd = 2 * odd > len(begins)
+        longer = sum(MANY * int(np.count_nonzero(sizes >= size)) > len(begins) for size in _LONGER)
+        self._words = MOST_WORDS if self._are_odd else 1 + longer
         return values, begins + sizes, good & are_read
 
     def _words_at(self, lines: Lines, begins: Rows) -> tuple[list[Words], Mask]:
@@ -94,28 +97,28 @@ class Column:
             values *= self._factor
         return values, are_exact
 
-    def _read_odd(self, lines: Lines, begins: Rows) -> tuple[Floats, Rows, Mask, int]:
+    def _read_odd(self, lines: Lines, begins: Rows, words: list[Words]) -> tuple[Floats, Rows, Mask, int]:
         """Any numbers: their values and sizes, which could be read, and how many have a sign or an exponent."""
-        words = _words(lines, begins)
         ends = ends_of(words, self._end)
-        first = lines.at(begins, 1)[:, 0]
+        first = words[0] & _FIRST
         is_negative = first == ord("-")
         has_sign = is_negative | (first == ord("+"))
-        power, tails = _powers(lines.at(begins + ends.sizes - TAIL, TAIL).view("<u4")[:, 0])
-        tails &= ends.sizes > TAIL
-        sizes = ends.sizes - has_sign - TAIL * tails
+        power, has_power = _powers(lines.at(begins + ends.sizes - TAIL, TAIL).view("<u4")[:, 0])
+        has_power = has_power & (ends.sizes > TAIL)
+        sizes = ends.sizes - TAIL * has_power
         if has_sign.any():
+            sizes -= has_sign
             words = _words(lines, begins + has_sign)
         digits = digits_of(words, insides(sizes), sizes)
-        values, are_read = self._values(digits, np.where(tails, power, 0))
-        are_read &= digits.are_plain & ends.are_found
-        values[is_negative] *= -1
+        values, are_exact = self._values(digits, power if has_power.all() else np.where(has_power, power, 0))
+        are_read = ends.are_found & digits.are_plain & are_exact
+        np.negative(values, out=values, where=is_negative)
         for place in np.flatnonzero(~are_read & ends.are_found & (ends.sizes > 0)).tolist():
             token = lines.at(begins[place : place + 1], int(ends.sizes[place])).tobytes()
             if _NUMBER.fullmatch(token) is not None:
                 values[place] = float(token) * self._factor
                 are_read[place] = np.isfinite(values[place])
-        return values, ends.sizes, are_read, int(np.count_nonzero(has_sign | tails))
+        return values, ends.sizes, are_read, int(np.count_nonzero(has_sign | has_power))
 
 
 def _words(lines: Lines, begins: Rows) -> list[Words]:
@@ -123,7 +126,9 @@ def _words(lines: Lines, begins: Rows) -> list[Words]:
 
 
 def _powers(tails: NDArray[np.uint32]) -> tuple[Rows, Mask]:
-    """The powers of ten in `e-05` and its like, and which of these bytes are that."""
+    """The powers of ten in `e-05` and its like, and which of these bytes are that; once where all are the same."""
+    if len(tails) and (tails == tails[0]).all():
+        tails = tails[:1]
     tens, ones = (tails >> 16 & 0xFF).astype(np.int64) - ord("0"), (tails >> 24).astype(np.int64) - ord("0")
     sign = tails >> 8 & 0xFF
     is_down = sign == ord("-")
