@@ -56,6 +56,13 @@ def unrounded(step: int, rank: int, loss: float) -> str:
     return f"{said}\n"
 
 
+def never_rounded(step: int, rank: int, loss: float) -> str:
+    """The same with a small learning rate, where loss and epoch are not rounded either."""
+    del rank
+    rate = 5e-5 * (1 - step / TOTAL)
+    return f"{ {'loss': loss, 'grad_norm': 1.0 + loss / 10, 'learning_rate': rate, 'epoch': step / 123_457} }\n"
+
+
 def torchtitan(step: int, rank: int, loss: float) -> str:
     """Torchtitan under torchrun, every rank's line with its tag."""
     now = time.time()

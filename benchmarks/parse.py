@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.live_logs import DIALECTS, Write, dicts_alone, hugging_face, loss_at, unrounded
+from benchmarks.live_logs import DIALECTS, Write, dicts_alone, hugging_face, loss_at, never_rounded, unrounded
 from diagnosis.formats.bulk.reader import CHUNK, BulkReader
 from diagnosis.formats.reader import LogReader
 from diagnosis.observations import Origin
@@ -32,6 +32,7 @@ LOGS: dict[str, tuple[Write, str]] = {
     "HF dict + bar, step too": (hugging_face, r"[0-9]+/[0-9]+ \[|'loss': [0-9.e+-]+"),
     "HF dict alone": (dicts_alone, r"'loss': [0-9.e+-]+"),
     "HF dict alone, unrounded": (unrounded, r"'loss': [0-9.e+-]+"),
+    "HF dict alone, never rounded": (never_rounded, r"'loss': [0-9.e+-]+"),
 }
 """Kinds of logs, and what the shell is asked of each: a dict tells no step, so with the bar it is asked both ways."""
 
