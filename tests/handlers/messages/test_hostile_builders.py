@@ -2,7 +2,8 @@
 
 from handlers.messages.blocks import Message, message, section
 from handlers.messages.phrase import say
-from tests.handlers.messages.hostile import ATTACKS, attack, builders, wrong_in
+from tests.handlers.messages.hostile import attack, builders, wrong_in
+from tests.handlers.messages.made_up import ATTACKS
 
 STRINGS = 8_000
 """`python -m tests.handlers.messages.hostile` tries a million (docs/performance.md has its figure)."""
