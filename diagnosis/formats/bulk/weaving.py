@@ -27,7 +27,7 @@ from diagnosis.formats.line import Line
 from diagnosis.formats.memory import Memory
 from diagnosis.formats.reader import Position
 from diagnosis.formats.sampling import BAR, Sampler
-from diagnosis.formats.shapes import Shapes
+from diagnosis.formats.shapes import Shape, Shapes
 from diagnosis.formats.steps import Steps
 from diagnosis.formats.stream import Stream
 from diagnosis.formats.weaver import is_calm
@@ -38,7 +38,7 @@ MOST_LAYOUTS = 256
 TRIED_PER_CHUNK = 64
 POOR = 4
 SETTLED = 16
-"""So many lines must have taught nothing: each new shape makes all layouts void."""
+"""So many lines must have taught nothing: a new shape may make layouts void."""
 _LONGEST_PAUSE = 32
 _LONGEST_WAIT = 64
 _BLANK, _BAR, _DICT, _OTHER = range(4)
@@ -106,8 +106,8 @@ class Weaver:
         if bar is None or told is None or bar.last is None or told.last is None:
             return None
         if self._learned != self._shapes._learned:
-            self._layouts, self._learned, self._settled = [], self._shapes._learned, 0
-            self._pieces = None
+            self._layouts = [layout for layout in self._layouts if self._first_shape(layout.text) is layout.shape]
+            self._learned, self._settled, self._pieces = self._shapes._learned, 0, None
         self._settled += 1
         if self._settled < SETTLED:
             return None
@@ -155,12 +155,16 @@ class Weaver:
         if raw[:2] != b"{'":
             return None
         line = Line(raw.decode("utf-8", "replace"), 0, 0, b"", self._origin)
-        shape = next((shape for shape in self._shapes.known if shape.read(line.text) is not None), None)
+        shape = self._first_shape(line.text)
         if shape is None or shape.name != DICT.name or shape.found.kind != "implied":
             return None
         if is_known(self._layouts, raw, shape):
             return None
         return layout_of(raw, line, shape, has_step=False)
+
+    def _first_shape(self, text: str) -> Shape | None:
+        """What reads a dict; None for bars and blanks."""
+        return next((shape for shape in self._shapes.known if shape.read(text) is not None), None)
 
     def _classify(self, pieces: Chunk) -> None:
         kinds = np.array([_kind_of(group.dialect) for group in pieces.groups] + [_OTHER], np.int8)
@@ -168,13 +172,14 @@ class Weaver:
         self.kinds[pieces.lengths == 0] = _BLANK
         self.ends: Rows = np.append(self.firsts[1:], len(pieces))
         last = self.ends - 1
-        dicts = np.add.reduceat((self.kinds == _DICT).astype(np.int64), self.firsts)
-        bars = np.add.reduceat((self.kinds == _BAR).astype(np.int64), self.firsts)
+        dicts, self.bars = (
+            np.add.reduceat((self.kinds == kind).astype(np.int64), self.firsts) for kind in (_DICT, _BAR)
+        )
         good = (
             (pieces.lengths[self.firsts] == 0)
             & (self.kinds[last] == _DICT)
             & (dicts == 1)
-            & (bars > 0)
+            & (self.bars > 0)
             & (np.maximum.reduceat(self.kinds, self.firsts) < _OTHER)
         )
         self._group_at = np.where(good, pieces.group_of[last], UNKNOWN)
@@ -201,7 +206,10 @@ class _Draft:
         self._starts = self._pieces.starts[firsts]
         self._dicts: Rows = weaver.ends[row:stop] - 1
         self._bars: Rows = firsts[0] + np.flatnonzero(weaver.kinds[firsts[0] : self._dicts[-1]] == _BAR)
-        self._line_of: Rows = np.searchsorted(firsts, self._bars, "right") - 1
+        per_line = weaver.bars[row:stop]
+        self._line_of: Rows = np.repeat(np.arange(len(firsts)), per_line)
+        self._newest: Rows = np.cumsum(per_line) - 1
+        """The last bar of each line."""
         columns = self._pieces.columns(int(self._pieces.group_of[self._bars[0]]))
         self._of_bars = {name: columns[name][self._bars] for name in BAR_NAMES}
         self._counts: Whole = self._of_bars["n"].astype(np.int64)
@@ -220,15 +228,14 @@ class _Draft:
         bad = (told["total"] != bars._total) | ~(told["rate"] > 0.0) | (self._counts < 1)
         bad |= np.diff(self._counts, prepend=max(bars._last[0], bar._within, _told(bar))) < 0
         stop = int(self._line_of[bad.argmax()]) if bad.any() else lines
-        newest = self._counts[np.searchsorted(self._line_of, np.arange(lines), "right") - 1]
-        misfit = newest != self._steps
+        misfit = self._counts[self._newest] != self._steps
         return min(stop, int(misfit.argmax())) if misfit.any() else stop
 
     def take(self, count: int) -> Woven:
         """The points of so many lines; leaves everything as it would be after each of them."""
         bars, implied = self._stream.bars, self._stream.implied
         assert bars._last is not None
-        used = int(np.searchsorted(self._line_of, count))
+        used = int(self._newest[count - 1]) + 1
         counts, line_of = self._counts[:used], self._line_of[:used]
         # A bar counts when something else follows than its like, and only once for each count.
         released = np.append((counts[1:] != counts[:-1]) | (line_of[1:] != line_of[:-1]), [True])
@@ -238,7 +245,7 @@ class _Draft:
         woven = Woven(
             self._of_bar(places),
             self._of_dicts(count),
-            np.searchsorted(line_of[places], np.arange(count), "right"),
+            np.cumsum(np.bincount(line_of[places], minlength=count)),
         )
         bars._last = (newest, None)
         implied._last = implied.bar = newest
