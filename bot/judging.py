@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bot import together
 from bot.causes import Causes, details_of, origin_of
 from bot.monitor import Turn
 from bot.over import Key, Since, gone_over, since, why_over
@@ -23,6 +24,7 @@ from handlers.ask_nodes import beats_of, view_of_beat
 from handlers.command import Desk
 from handlers.explaining import NUMBERS
 from handlers.patience import limits_for
+from handlers.routes import channel_for
 from handlers.stall import pace_of
 from handlers.standing import OVER, Picture, picture_of
 from registry import Registry, Run
@@ -60,6 +62,11 @@ class _Watched:
     """The newest step that was seen, and since when it is that."""
     firing: dict[Key, Since] = field(default_factory=dict)
     """What was said and is not over, and where the run stood then."""
+
+    def forget_silence(self) -> None:
+        """That its watcher is silent was not said."""
+        for key in [key for key in self.firing if key[0] == Outcome.WATCHER_SILENT]:
+            del self.firing[key]
 
 
 class RunJudge:
@@ -99,11 +106,30 @@ class RunJudge:
                 self._troubles[run.name] = f"{type(failure).__name__}: {failure}"
             else:
                 self._troubles.pop(run.name, None)
+        said = await self._told_together(said, tracker, now)
         self._causes.tidy(tracker)
         for name in self._watched.keys() - heard.keys() - troubled:
             if not self._watched[name].firing:
                 del self._watched[name]
         return said
+
+    async def _told_together(
+        self, said: list[Finding | Cleared], tracker: Tracker, now: float
+    ) -> list[Finding | Cleared]:
+        """One thread for all the runs of a watcher that fell silent."""
+        for run in together.silences(said):
+            # Whoever it spoke for speaks for itself from now on, if that is still silent.
+            for name in together.spoken_for_by(run, tracker) & self._watched.keys():
+                self._watched[name].forget_silence()
+        silent = [one.origin.run for one in said if one.kind == Outcome.WATCHER_SILENT]
+        if not silent:
+            return said
+        routes = await self._registry.routes.all()
+        channels = {run.name: channel_for(run, routes, "") for run in await self._registry.runs.many(silent)}
+        return together.as_one(said, channels, tracker, now, is_silent=self._is_told_silent)
+
+    def _is_told_silent(self, run: str) -> bool:
+        return run in self._watched and any(key[0] == Outcome.WATCHER_SILENT for key in self._watched[run].firing)
 
     async def turns(self, now: float, tracker: Tracker) -> Sequence[Turn]:
         """Runs that train again in a later attempt, or ended, since the last call."""
@@ -241,7 +267,9 @@ def _has_settled(watched: _Watched, key: Key, now: float) -> bool:
 
 def _finding(run: Run, standing: Standing, key: Key, text: str, now: float, *, why: Diagnosis | None) -> Finding:
     kind, node = key
-    details = details_of(why) if why is not None else {}
+    details = dict(details_of(why)) if why is not None else {}
+    if kind == Outcome.WATCHER_SILENT:
+        details[together.NODES] = ", ".join([node] if node is not None else sorted(standing.silent_nodes))
     allowed = f", {wording.duration(standing.allowed_seconds)} allowed" if standing.allowed_seconds else ""
     return Finding(
         kind=kind,

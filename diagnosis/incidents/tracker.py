@@ -77,6 +77,11 @@ class Tracker:
             return self._receive_note(event, verdict, now)
         return self._receive_trouble(event, verdict, now)
 
+    def would_tell(self, finding: Finding, now: float) -> bool:
+        """Whether a finding gets words of its own: no mute covers it, and no open cause explains it."""
+        incident = new_incident("", trouble_of(finding), "", finding, now)
+        return not self._mute_of(incident, now) and not self._cause_of(incident.run, incident.trouble, now)
+
     def tick(self, now: float, unsaid: Collection[str] = ()) -> Said:
         """Time passed: what waited long enough is opened, what nobody took is said again.
 

@@ -161,12 +161,16 @@ FINDINGS: Mapping[str, str] = MappingProxyType(
         "the optimizer steps again at step {n}": "优化器在第 {n} 步恢复更新",
         "steps are {n} % slower than this run's normal since step {n2}": "自第 {n2} 步起，步速比该任务常态慢 {n} %",
         "steps are as fast as before again at step {n}": "第 {n} 步恢复原来的速度",
+        "the process caught it and went on: it trains at step {n}": "该进程捕获了它并继续：正在第 {n} 步训练",
         "the run was started again and trains at step {n}": "任务已重启，正在第 {n} 步训练",
         # The monitor.
         "stalled at step {n}, no progress for {s}": "在第 {n} 步停滞，{s}没有进展",
         "stalled, no progress for {s}": "停滞，{s}没有进展",
         "the run is down at step {n}: its processes are gone": "任务在第 {n} 步停止：进程已不存在",
         "the run is down: its processes are gone": "任务已停止：进程已不存在",
+        "nobody knows whether it trains": "无人知道它是否在训练",
+        "the same goes for {n} more runs: {words}": "另有 {n} 个任务也是如此：{words}",
+        "the same goes for {name}": "{name} 也是如此",
         "the watcher on {node} fell silent {s} ago": "{node} 上的监视进程在 {s}前失去消息",
         "no watcher of the run can be heard at step {n}; nobody knows whether it trains": (
             "在第 {n} 步之后听不到任何监视进程；无人知道它是否在训练"
