@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from diagnosis.attempts import AttemptTracker
 from diagnosis.detectors import DETECTORS, Detector
 from diagnosis.detectors.block import POINTS, Block, block_of
-from diagnosis.detectors.detector import Passer, Seen
+from diagnosis.detectors.detector import Forgetful, Passer, Seen
 from diagnosis.findings import Cleared, Finding, Severity, Verdict
 from diagnosis.formats.stretch import Point
 from diagnosis.observations import AttemptMark, Observation, OptimizerSkip, Origin, StepSample
+from diagnosis.outlived import Outlived, over
 from diagnosis.past import Past
 from diagnosis.resumed import Resumed
 from diagnosis.thresholds import Thresholds
@@ -114,6 +115,7 @@ class Judge:
         self._skipper: tuple[str | None, int | None] | None = None
         self._open: dict[tuple[str, str | None, int | None], Finding] = {}
         self._training = 0
+        self._outlived = Outlived()
         self._mark: AttemptMark | None = None
         self._past = Past()
         self._compared = 0
@@ -182,6 +184,7 @@ class Judge:
         if len(series.block) == POINTS:
             said += self._take_block(series)
         if self._open:
+            said += self._clear_outlived(seen, attempt) if self._outlived.is_waiting else []
             said += self._clear_old(seen, attempt)
         return self._sign(said, attempt) if said else said
 
@@ -274,11 +277,22 @@ class Judge:
         for verdict in said:
             told = replace(verdict, attempt=attempt) if verdict.attempt != attempt else verdict
             signed.append(told)
+            self._outlived.note(told)
             if isinstance(told, Finding) and told.severity is not Severity.INFO:
                 self._open[told.kind, told.origin.node, told.origin.rank] = told
             elif isinstance(told, Cleared):
                 self._open.pop((told.kind, told.origin.node, told.origin.rank), None)
         return signed
+
+    def _clear_outlived(self, seen: StepSample, attempt: int) -> list[Verdict]:
+        """What a process raised is over when it went on; the next time it is said again."""
+        said: list[Verdict] = []
+        for finding in self._outlived.take(seen, attempt):
+            said.append(over(finding, seen))
+            for detector in self._of_run(attempt):
+                if isinstance(detector, Forgetful):
+                    detector.forget(finding)
+        return said
 
     def _clear_old(self, seen: StepSample, attempt: int) -> list[Verdict]:
         """What was open before this attempt is over once the attempt trains."""

@@ -69,6 +69,8 @@ class LiveJudge(Judge):
             rank = self._turn_to(stretch.origin, attempt)
         if not self._can_pass or (rank.last is not None and stretch.first_step(at) <= (rank.last.step or 0)):
             return None, at, False
+        if self._outlived.is_waiting:
+            return None, at, False
         if self._open and any(finding.attempt < attempt for finding in self._open.values()):
             return None, at, False
         stop, is_told = self._told_until(rank, stretch, at)

@@ -62,6 +62,8 @@ class Raised:
     frames: list[Place] = field(default_factory=list)
     is_chained: bool = False
     """It was raised while another one was handled, or because of it: that one is the evidence."""
+    is_ignored: bool = False
+    """Python itself said that nobody will hear of it, as with what a `__del__` raises."""
     exception: Symptom | None = None
     """The line that names it; None for a traceback that was cut."""
 
@@ -97,17 +99,22 @@ class TracebackReader:
     def __init__(self) -> None:
         self._open: dict[int | None, Raised] = {}
         self._chained: set[int | None] = set()
+        self._ignored: set[int | None] = set()
 
     def observe(self, seen: Symptom) -> Raised | None:
         """Take one symptom in order; a traceback that has just got its exception."""
         rank = seen.origin.rank
         if seen.signature == "traceback":
             if len(self._open) < MAX_OPEN:
-                self._open[rank] = Raised(seen, is_chained=rank in self._chained)
+                self._open[rank] = Raised(seen, is_chained=rank in self._chained, is_ignored=rank in self._ignored)
             self._chained.discard(rank)
+            self._ignored.discard(rank)
             return None
         if seen.signature == "traceback_chained":
             self._chained.add(rank)
+            return None
+        if seen.signature == "traceback_ignored":
+            self._ignored.add(rank)
             return None
         raised = self._open.get(rank)
         if raised is None:

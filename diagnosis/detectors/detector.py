@@ -61,6 +61,15 @@ class Counter(Protocol):
         ...
 
 
+@runtime_checkable
+class Forgetful(Protocol):
+    """A detector that says a thing once, and again after it was over."""
+
+    def forget(self, finding: Finding) -> None:
+        """What it said is over: the next time it is news."""
+        ...
+
+
 def found(
     kind: str,
     severity: Severity,

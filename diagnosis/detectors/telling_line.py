@@ -74,7 +74,9 @@ class TellingLine:
         """One finding for each row, node and rank."""
         if not isinstance(seen, Symptom):
             return QUIET
-        self._tracebacks.observe(seen)
+        raised = self._tracebacks.observe(seen)
+        if raised is not None and raised.is_ignored:
+            return QUIET
         if self._tracebacks.is_open(seen.origin.rank) and is_source(seen):
             # A line of code that a traceback quotes was printed by nobody.
             return QUIET
@@ -105,6 +107,10 @@ class TellingLine:
                 _details(seen, follows=follows),
             ),
         )
+
+    def forget(self, finding: Finding) -> None:
+        """It was caught: another one of the same process may not be."""
+        self._seen.discard((finding.details.get("signature", ""), finding.origin.node, finding.origin.rank))
 
     def _note_ending(self, seen: Symptom) -> None:
         if seen.signature in ENDINGS:

@@ -120,7 +120,7 @@ class _Reader:
         return True
 
     def _cell(self, text: str, head: str) -> str | None:
-        place = self._columns.find(f" {head} ") + 1 if not self._columns.startswith(head) else 0
+        place = f"{self._columns} ".find(f" {head} ") + 1 if not self._columns.startswith(head) else 0
         cell = text[place:].split("  ", 1)[0].strip() if place or self._columns.startswith(head) else ""
         return cell or None
 

@@ -23,6 +23,7 @@ from diagnosis.root_cause.answer import Confidence, Diagnosis
 from diagnosis.root_cause.cluster import Cluster
 from diagnosis.root_cause.decide import decide
 from diagnosis.root_cause.hang import Hang
+from diagnosis.root_cause.helpers import leave_out_helpers
 from diagnosis.root_cause.last_words import unknown_end
 from diagnosis.root_cause.lead import WORDS, Lead, said, short
 from diagnosis.root_cause.numbers import WORSE_SINCE_RESUME
@@ -62,6 +63,7 @@ _KEPT = 12
 
 def diagnose(case: Case) -> Diagnosis:
     """The one explanation the evidence bears best; category none when nothing is wrong."""
+    leave_out_helpers(case)
     cluster, timeline = Cluster(case), Timeline(case)
     hang = hanging.gather(case, cluster, timeline)
     lead = decide(case, cluster, timeline, hang)

@@ -1,4 +1,4 @@
-"""What a rank was at when it raised what tells no cause by itself: an expired token ends a save as a full disk does."""
+"""What a rank was at when it raised what tells no cause by itself: it saved, or it fetched a batch."""
 
 import re
 
@@ -21,6 +21,19 @@ _OF_FILES = frozenset(
     {"OSError", "IOError", "PermissionError", "FileNotFoundError", "FileExistsError", "NotADirectoryError",
      "IsADirectoryError", "BlockingIOError"}
 )  # fmt: skip
+
+
+_LOADS = ("torch/utils/data/", "webdataset/", "streaming/base/", "grain/_src/", "dali/")
+"""Code that only fetches batches."""
+_ENDS_A_LOADER = ("__del__", "_shutdown_workers", "_try_put_index")
+
+
+def is_of_a_loader(found: Candidate) -> bool:
+    """An exception of no kind of its own that came out of fetching a batch."""
+    raised = found.sighting.raised
+    if found.name not in _RAISED or found.category is not Category.RANK_CRASH or raised is None:
+        return False
+    return raised.passes(*_LOADS) and not raised.passes(*_ENDS_A_LOADER)
 
 
 def is_of_a_save(found: Candidate, timeline: Timeline) -> bool:

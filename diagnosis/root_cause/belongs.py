@@ -1,6 +1,6 @@
-"""Whether what a kernel, a cluster or a helper's container tells is about this run: they tell of everybody's.
+"""Whether what a kernel or a cluster tells is about this run: they tell of everybody's.
 
-A process, pod, job, node or container that is known not to be the run's is left out, and so is what a kernel told
+A process, pod, job or node that is known not to be the run's is left out, and so is what a kernel told
 long before the run's newest step. One of which nothing tells whose it is may explain an end that nothing else
 explains, but only with low confidence and without a name.
 """
@@ -12,7 +12,7 @@ from functools import cached_property
 
 from diagnosis.case import Case
 from diagnosis.formats.timestamps import Clock
-from diagnosis.log_facts import Sighting
+from diagnosis.observations import Category
 from diagnosis.root_cause.candidates import Candidate, Whose
 from diagnosis.root_cause.cluster import Cluster, is_same_node
 from diagnosis.root_cause.killed import CLOCKS_SECONDS, WIDEST_ZONES
@@ -27,15 +27,13 @@ _OF_THE_JOB = re.compile(r"\b(?:srun|slurmstepd|salloc|sbatch): ")
 """Slurm's own words inside a job are about that job."""
 OUTLIVED_SECONDS = 900.0
 """Steps that are told for longer than this after a line of the kernel show that the run did not end of it."""
+RECOVERED_SECONDS = 60.0
+"""The same of a trouble that the kernel itself tells the end of."""
+_RECOVERY = {"nfs_not_responding": "nfs_ok", "mlx5_link": "mlx5_link_up"}
 _HOUR = 3600.0
 _SOON = 300.0
 """Within this time of a line of the kernel a run ends of it, nearly always."""
 _DAY = 86_400.0
-_SPEAKER = re.compile(
-    r"^(?:(?P<service>[A-Za-z][\w.-]{0,79})\s{1,40}\| |\[pod/[\w.-]{1,200}/(?P<container>[\w.-]{1,80})\] )"
-)
-"""Docker Compose and `kubectl logs --prefix` tell which container printed a line."""
-_ENDED = re.compile(r"^(?P<service>[A-Za-z][\w.-]{0,79}) exited with code ")
 _POD = re.compile(r"\bpod/(?P<pod>[\w.-]{1,200})|^(?P<row>[\w.-]{1,200})\s{1,80}\d{1,3}/\d{1,3}\s{1,20}[A-Z]")
 _JOB = re.compile(r"^\s{0,12}(?P<job>\d{2,12})(?:[._+]\S{0,40})?[\s|]")
 _JOB_OF_FILE = re.compile(r"(?:slurm|job|pbs|lsf)[-_.]?(\d{3,12})|(\d{5,12})(?:[._]\d{1,6})?\.(?:out|err|log)$")
@@ -47,7 +45,7 @@ _TAIL = re.compile(
 
 
 class Belonging:
-    """What is known of a run's nodes, pods, jobs and containers, and of whom a line tells by them."""
+    """What is known of a run's nodes, pods and jobs, and of whom a line tells by them."""
 
     def __init__(self, case: Case, cluster: Cluster, timeline: Timeline) -> None:
         self._case = case
@@ -56,11 +54,11 @@ class Belonging:
 
     def of(self, found: Candidate) -> Whose:
         """Of whom it tells; what names nobody else tells of the run."""
-        if self.is_of_helper(found.sighting):
-            return Whose.OTHERS
         text = found.sighting.symptom.evidence.text
         if found.file.kind == "kernel_log" and (by_time := self._by_time(found)) is not Whose.OURS:
             return by_time
+        if found.file.kind == "kernel_log" and found.rank is None and self._is_of_another_node(found.node):
+            return self._of_silent_node(found)
         if found.name in _OF_ONE_PROCESS:
             return Whose.OURS if found.rank is not None else Whose.UNKNOWN
         if _OF_THE_JOB.search(text) is not None:
@@ -73,18 +71,13 @@ class Belonging:
                 return Whose.OURS if job in self._jobs else Whose.OTHERS
         return self._of_node(found) if found.name in _CLUSTER_WIDE else Whose.OURS
 
-    def is_of_helper(self, sighting: Sighting) -> bool:
-        """Another container tells the steps: what this one prints, or how it ended, is its own affair."""
-        speaker = _speaker(sighting.symptom.evidence.text)
-        return speaker is not None and bool(self._speakers) and _stem(speaker) not in self._speakers
-
     def _by_time(self, found: Candidate) -> Whose:
         """The run told steps for long after it; where stamps tell no zone, some of those hours may be between zones."""
         time, last = found.sighting.symptom.time, self._timeline.newest_step
         if time is None or last is None or last.time is None:
             return Whose.OURS
         later = _between(time, last.time)
-        if later is None or later <= OUTLIVED_SECONDS:
+        if later is None or later <= (RECOVERED_SECONDS if _has_recovered(found) else OUTLIVED_SECONDS):
             return Whose.OURS
         is_exact = self._case.looked_at is not None or (
             _is_zoned(found.sighting.symptom.evidence.text) and _is_zoned(last.evidence.text)
@@ -95,21 +88,39 @@ class Belonging:
         return Whose.UNKNOWN if found.rank is None else Whose.OURS
 
     def _of_pod(self, found: Candidate, pod: str) -> Whose:
-        job = _job_of(pod)
-        if any(pod == name or pod.endswith(f"-{name}") or job in {name, _job_of(name)} for name in self._names):
+        if self._is_ours(pod):
             return Whose.OURS
         told = {item.symptom.fields.get("pod", pod) for item in found.log.sightings}
         is_listed = _POD.search(found.sighting.symptom.evidence.text) is not None
+        if is_listed and any(self._is_ours(other) for other in map(_pod_in, found.file.tail) if other is not None):
+            return Whose.OTHERS  # the run's own pods are in the list, and this is none of them
         return Whose.UNKNOWN if is_listed or len({_job_of(one) for one in told}) > 1 else Whose.OURS
+
+    def _is_ours(self, pod: str) -> bool:
+        job = _job_of(pod)
+        return any(pod == name or pod.endswith(f"-{name}") or job in {name, _job_of(name)} for name in self._names)
+
+    def _of_silent_node(self, found: Candidate) -> Whose:
+        """A node with a kernel log and no other: where the world is not told, it may be the one that went away."""
+        if self._cluster.world is not None:
+            return Whose.OTHERS
+        may_be_gone = found.category in {Category.NETWORK_FAULT, Category.NODE_LOST} or len(self._nodes) < 2
+        return Whose.OURS if may_be_gone else Whose.UNKNOWN
 
     def _of_node(self, found: Candidate) -> Whose:
         fields = found.sighting.symptom.fields
         named = fields.get("node") or fields.get("node_before")
         if named is None or any(is_same_node(named, node) for node in self._nodes):
             return Whose.OURS
+        return Whose.OTHERS if self._is_of_another_node(named) else Whose.UNKNOWN
+
+    def _is_of_another_node(self, named: str | None) -> bool:
+        """Every rank's node is known, they are called alike, and this is none of them."""
+        if named is None or any(is_same_node(named, node) for node in self._nodes):
+            return False
         is_like_ours = _shape(named) in {_shape(node) for node in self._nodes}
-        is_complete = all(self._cluster.node_of(rank) is not None for rank in self._cluster.everybody)
-        return Whose.OTHERS if self._nodes and is_like_ours and is_complete else Whose.UNKNOWN
+        everybody = self._cluster.everybody
+        return is_like_ours and bool(everybody) and all(self._cluster.node_of(rank) is not None for rank in everybody)
 
     @cached_property
     def _nodes(self) -> frozenset[str]:
@@ -131,12 +142,16 @@ class Belonging:
             told |= {item.symptom.fields["job"].split(".")[0] for item in log.all_of("slurm_cancelled")}
         return frozenset(number for number in told if number is not None)
 
-    @cached_property
-    def _speakers(self) -> frozenset[str]:
-        """Containers that tell steps, without their numbers."""
-        told = [facts.last for _, log in self._case.logs() for facts in log.ranks.values() if facts.last is not None]
-        speakers = {_speaker(one.evidence.text) for one in told}
-        return frozenset() if None in speakers else frozenset(_stem(one) for one in speakers if one is not None)
+
+def _has_recovered(found: Candidate) -> bool:
+    """Whether a later line of the same file tells that the same server or link is back."""
+    back = _RECOVERY.get(found.name)
+    subject = found.sighting.symptom.fields
+    return back is not None and any(
+        item.order > found.sighting.order
+        and all(subject.get(name) == item.symptom.fields.get(name) for name in ("server", "interface", "device"))
+        for item in found.log.all_of(back)
+    )
 
 
 def _between(time: float, later: float) -> float | None:
@@ -155,17 +170,12 @@ def _is_zoned(text: str) -> bool:
     return clock.find(text) is not None and clock.style == "zoned"
 
 
-def _speaker(text: str) -> str | None:
-    found = _SPEAKER.match(text) or _ENDED.match(text)
-    return next((name for name in found.groups() if name is not None), None) if found is not None else None
-
-
-def _stem(name: str) -> str:
-    return name.rstrip("0123456789").rstrip("-_.")
-
-
 def _job_of(pod: str) -> str:
     return _TAIL.sub("", pod)
+
+
+def _pod_in(text: str) -> str | None:
+    return _name(_POD, text)
 
 
 def _shape(node: str) -> str:

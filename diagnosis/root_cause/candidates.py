@@ -17,7 +17,10 @@ _TALLEST = 80
 _LONG = 400
 """Lines of the longest traceback that Ray prints."""
 _ENDS_A_RANK = frozenset({"remote_data_error"})
-_OTHER_RANK = re.compile(r"(?i)\b(?:from|on|by) rank[ =:#]{0,2}(\d{1,6})\b")
+_OTHER_RANK = re.compile(
+    r"(?i)\b(?:from|on|by|worker|process|peer) rank[ =:#]{0,2}(\d{1,6})\b|"
+    r"(?<!local )\brank[ =:#]{0,2}(\d{1,6}):? (?:reported|says|said|failed|died|raised|crashed|hit|lost|ran)\b"
+)
 OF_OTHERS = frozenset(
     {
         "collective_fingerprints_differ", "desync_lagging_ranks", "desync_unfinished", "nccl_mismatch",
@@ -187,7 +190,7 @@ def _told_rank(sighting: Sighting) -> int | None:
 def speaks_of_another(sighting: Sighting, rank: int) -> bool:
     """`[rank0]: error gathered from rank 3: CUDA out of memory`: who prints it may only pass it on."""
     named = _OTHER_RANK.search(sighting.symptom.evidence.text)
-    return named is not None and int(named[1]) != rank
+    return named is not None and int(named[1] or named[2]) != rank
 
 
 def _rank_of_worker(sighting: Sighting, log: LogFacts, cluster: Cluster) -> int | None:

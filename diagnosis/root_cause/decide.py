@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Sequence
 
 from diagnosis.case import Case, CaseFile
+from diagnosis.log_facts import Sighting
 from diagnosis.observations import Category, Evidence, Role
 from diagnosis.root_cause import exits, killed, network, numbers, stops
 from diagnosis.root_cause import hang as hanging
-from diagnosis.root_cause.candidates import Cause, is_of_others
+from diagnosis.root_cause.candidates import Cause, Whose, is_of_others
 from diagnosis.root_cause.caught import went_on
 from diagnosis.root_cause.cluster import Cluster, is_same_node
 from diagnosis.root_cause.errors import causes
 from diagnosis.root_cause.hang import Hang
 from diagnosis.root_cause.lead import LOW, MEDIUM, Lead, few, said, short
+from diagnosis.root_cause.passed import SURVIVED_STEPS
 from diagnosis.root_cause.telling import lead_of
 from diagnosis.root_cause.timeline import Timeline
 from diagnosis.signatures import ROWS, Tier
@@ -32,12 +34,21 @@ def decide(case: Case, cluster: Cluster, timeline: Timeline, hang: Hang) -> Lead
     """The explanation that the evidence bears best; None when nothing is wrong."""
     cause = _first_cause(case, cluster, timeline, hang)
     numeric = numbers.nonfinite_lead(case)
+    if cause is not None and cause.first.whose is Whose.UNKNOWN:
+        # What may be somebody else's explains only an end that nothing else does.
+        other = _without_cause(case, cluster, timeline, hang, numeric)
+        return other or (None if timeline.is_finished() else lead_of(cause, case, cluster, timeline))
     if cause is not None:
         lead = lead_of(cause, case, cluster, timeline)
         if is_of_others(cause.first):
             _name_by_hints(lead, hang)
         before = timeline.step_before(cause.first.sighting, cause.first.log)
         return _with_wear(_with_numbers(lead, numeric, before), case, cluster)
+    return _without_cause(case, cluster, timeline, hang, numeric)
+
+
+def _without_cause(case: Case, cluster: Cluster, timeline: Timeline, hang: Hang, numeric: Lead | None) -> Lead | None:
+    """What numbers, waits and launchers tell where no line tells a cause."""
     if numeric is not None:
         return _with_wear(numeric, case, cluster)
     confirmed = _confirmed(case, cluster, timeline)
@@ -129,11 +140,20 @@ def _explains(kernel: Cause, spoken: Cause) -> bool:
 def _was_asked_before(cause: Cause) -> bool:
     """Its job had been asked to stop: what a rank then raises is its farewell."""
     first = cause.first
-    signals = [item for item in first.log.all_of("agent_got_signal") if item.attempt == first.sighting.attempt]
+    signals = [
+        item
+        for item in first.log.all_of("agent_got_signal", "sigterm_seen")
+        if item.attempt == first.sighting.attempt and item.symptom.origin.rank in {None, first.rank}
+    ]
     return bool(signals) and all(
-        any(item.order < found.sighting.order for item in signals) and found.log is first.log
+        any(_is_soon_after(item, found.sighting) for item in signals) and found.log is first.log
         for found in cause.candidates
     )
+
+
+def _is_soon_after(signal: Sighting, raised: Sighting) -> bool:
+    """Before the process had trained on for long."""
+    return signal.order < raised.order and raised.steps_before - signal.steps_before < SURVIVED_STEPS
 
 
 def _came_after(cause: Cause, hang: Hang) -> bool:

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from diagnosis.case import Case, CaseFile
 from diagnosis.log_facts import ElasticFailure, LogFacts, Sighting
 from diagnosis.observations import Category, Evidence, Role
-from diagnosis.root_cause.belongs import Belonging
 from diagnosis.root_cause.candidates import Candidate, candidate
 from diagnosis.root_cause.cluster import Cluster
 from diagnosis.root_cause.errors import SAME_MOMENT
@@ -58,7 +57,7 @@ def launcher_lead(case: Case, cluster: Cluster, timeline: Timeline, waits: Waits
     """Only an exit code is left: the process that failed first, without its words."""
     ends = [
         end
-        for end in _ends(case, cluster, timeline)
+        for end in _ends(case, cluster)
         if end.code not in _ASKED
         and not _was_asked_before(end)
         and not (end.code in _ABORTED and (waits.is_established or waits.falling))
@@ -132,15 +131,13 @@ def _is_of_many_nodes(end: End) -> bool:
     return end.code == 1 and len(roots) == 1 and local_rank is not None and end.rank != local_rank
 
 
-def _ends(case: Case, cluster: Cluster, timeline: Timeline) -> Iterator[End]:
+def _ends(case: Case, cluster: Cluster) -> Iterator[End]:
     """The first end that each file tells: a row of its launcher, or else torchrun's summary; of every agent in it."""
-    belonging = Belonging(case, cluster, timeline)
     for file, log in case.read_by_line():
         if len(_roots(log)) > 1:
             yield from (_of_summary(entry, file, log, cluster) for entry in _roots(log))
             continue
         told = [item for item in log.all_of(*LAUNCHERS) if item.attempt == log.attempt and _is_end(item, log)]
-        told = [item for item in told if not belonging.is_of_helper(item)]
         own = [item for item in told if _code(item) not in _ASKED]
         if own and not (_roots(log) and {item.symptom.signature for item in told} <= _OF_THE_JOB):
             yield _of_row(own[0], file, log, cluster)

@@ -18,7 +18,10 @@ _ORDINARY = re.compile(r"(?i)\b(?:step|iter(?:ation)?|epoch|warning|warn|info|de
 
 
 def unknown_end(case: Case) -> Evidence | None:
-    """The first line of trouble among the last ones of a rank that did not say it was done; None when there is none."""
+    """The first line of trouble among the last ones of a rank that did not say it was done, or what it raised at once.
+
+    None when there is none.
+    """
     for _, log in case.logs():
         for facts in log.ranks.values():
             if facts.finished is not None:
@@ -26,6 +29,9 @@ def unknown_end(case: Case) -> Evidence | None:
             found = next((line for line in facts.newest[-NEWEST:] if _is_trouble(line)), None)
             if found is not None:
                 return found
+        raised = next((item for item in reversed(log.sightings) if item.raised is not None), None)
+        if raised is not None and log.last_told is None:
+            return raised.symptom.evidence
     return None
 
 

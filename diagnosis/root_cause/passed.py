@@ -24,6 +24,8 @@ _EXCEPTION = re.compile(r"(?:Error|Exception)\b")
 _CALM = re.compile(r"\b(?:WARN(?:ING)?|INFO|DEBUG|[Ww]arning)\b")
 _OF_LAUNCHERS = frozenset({"wrapper_killed"})
 """Rows whose line a launcher's own traceback ends with."""
+_OF_CHILDREN = frozenset({"segfault"})
+"""Rows that a launcher's traceback ends with where they tell how its child died."""
 _RAISED = frozenset({"python_exception", "uncaught_exception"})
 """Rows that tell what a program raised, whatever its type."""
 _ENDS_A_PROCESS = frozenset({Category.GPU_OOM, Category.RANK_CRASH})
@@ -56,8 +58,10 @@ def is_noise(found: Candidate, timeline: Timeline, failed: frozenset[int | None]
     if is_in_a_text(sighting) or timeline.went_on_without(found.log, found.time, SURVIVED_STEPS):
         return True
     raised = sighting.raised
-    if found.name in _OF_LAUNCHERS:
+    if found.name in _OF_LAUNCHERS or (found.name in _OF_CHILDREN and raised is not None and raised.is_launcher):
         return timeline.is_finished()
+    if raised is not None and raised.is_ignored:
+        return True
     if raised is not None and (raised.is_launcher or (raised.is_chained and _follows_better(found))):
         return True
     if found.name in _RAISED:

@@ -3,7 +3,7 @@
 from diagnosis.case import Case
 from diagnosis.observations import Category
 from diagnosis.root_cause import killed, stops
-from diagnosis.root_cause.at_work import is_of_a_save
+from diagnosis.root_cause.at_work import is_of_a_loader, is_of_a_save
 from diagnosis.root_cause.candidates import Candidate, Cause, Whose, is_of_others, speaks_of_another
 from diagnosis.root_cause.cluster import Cluster
 from diagnosis.root_cause.errors import SAME_MOMENT
@@ -14,6 +14,8 @@ from diagnosis.signatures.xid import xid_of
 
 _TOLD_BY_ONE = frozenset({"coordination_barrier", "coordination_unhealthy", "coordination_task_lost"})
 """Rows that one process prints of the tasks it watches over."""
+_SHARED = frozenset({"loss_scale_floor"})
+"""Rows that tell of a number which all ranks have in common, whoever printed it."""
 _NO_RANK = frozenset({Category.PREEMPTED, Category.INIT_TIMEOUT, Category.LOSS_SPIKE, Category.SLOWDOWN})
 """Categories that are nobody's fault, whoever printed them."""
 
@@ -33,6 +35,9 @@ def lead_of(cause: Cause, case: Case, cluster: Cluster, timeline: Timeline) -> L
         _name_rank(lead, cause, cluster)
     if first.name == "loader_exception":
         _open_worker(lead, first)
+    elif is_of_a_loader(first):
+        lead.category = Category.DATALOADER_CRASH
+        lead.because.append("it was raised while a batch was fetched")
     elif is_of_a_save(first, timeline):
         lead.category = Category.CHECKPOINT_FAILURE
         lead.because.append("it was raised while a checkpoint was saved")
@@ -123,7 +128,7 @@ def _sentence(found: Candidate) -> str:
 
 def _name_rank(lead: Lead, cause: Cause, cluster: Cluster) -> None:
     """The rank that shows the cause, where exactly one does."""
-    if cause.category in _NO_RANK:
+    if cause.category in _NO_RANK or cause.first.name in _SHARED:
         return
     ranks = cause.ranks or _ranks_beside(cause, cluster)
     if len(ranks) > 1:

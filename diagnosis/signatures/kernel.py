@@ -1,9 +1,21 @@
 """Lines of the kernel and the NVIDIA driver: Xid, NVSwitch, PCIe, CPU, and what hangs in the kernel."""
 
+import re
+from collections.abc import Mapping
+
 from diagnosis.observations import Category, Role
 from diagnosis.signatures.process_names import where_it_may_train
-from diagnosis.signatures.row import Tier, row
+from diagnosis.signatures.row import Ruling, Tier, row
 from diagnosis.signatures.xid import ruling_of_xid
+
+_FATAL = re.compile(r"(?i)uncorrect|\bfatal|context corrupt|(?<!no )action required|\bpanic")
+
+
+def _ruling_of_machine_check(fields: Mapping[str, str]) -> Ruling:
+    """Machines log what they corrected all day long; only what they could not correct ends anything."""
+    is_grave = "uncorrected" in fields or _FATAL.search(fields.get("text", "")) is not None
+    return Role.ROOT if is_grave else Role.CONTEXT, Category.NODE_LOST
+
 
 TABLE = (
     row(
@@ -179,9 +191,11 @@ TABLE = (
         Category.NODE_LOST,
         Tier.HARDWARE,
         needle=("Machine check events logged", "[Hardware Error]", "EDAC "),
-        pattern=r"mce: \[Hardware Error\]: |Machine check events logged|EDAC [^\n]{0,60}?\b(?P<count>\d{1,6}) UE\b",
+        pattern=r"(?:mce: )?\[Hardware Error\]: (?P<text>[^\n]{0,200})|Machine check events logged|"
+        r"EDAC [^\n]{0,60}?\b(?P<uncorrected>\d{1,6}) UE\b",
         advice="Drain the node: its CPU or memory is at fault.",
         source="leptonai/gpud os matcher",
         example="mce: [Hardware Error]: Machine check events logged",
+        ruling=_ruling_of_machine_check,
     ),
 )

@@ -155,10 +155,11 @@ TABLE = (
             "returned nan values",
             "is not finite",
         ),
-        pattern=r"Nan grad norm occurs|[Nn]on-finite grad|[Gg]radients? contains? NaN|returned nan values|"
-        r"(?:total norm|grad(?:ient)?(?: norm)?) [^\n]{0,60}is not finite",
+        pattern=r"(?:Nan grad norm occurs|[Nn]on-finite grad|[Gg]radients? contains? NaN|returned nan values|"
+        r"(?:total norm|grad(?:ient)?(?: norm)?) [^\n]{0,60}is not finite)(?:[^\n]{0,60}?\b(?P<skips>[Ss]kip))?",
         advice="Look at the first step that is not finite: its batch, learning rate and dtype.",
         source="InternLM/InternEvo#375, NVIDIA restart-agent registry",
         example="Nan grad norm occurs, please check it",
+        ruling=lambda fields: (Role.CONTEXT if "skips" in fields else Role.ROOT, Category.NAN_INF),
     ),
 )

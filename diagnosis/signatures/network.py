@@ -70,6 +70,18 @@ TABLE = (
         example="mlx5_core 0000:3b:00.0 ens1f0: Link down",
     ),
     row(
+        "S087c",
+        "mlx5_link_up",
+        Role.CONTEXT,
+        Category.NETWORK_FAULT,
+        Tier.HARDWARE,
+        needle="mlx5_",
+        pattern=r"mlx5_core \S{1,20} (?P<interface>[\w.-]{1,30}): Link up|(?P<device>mlx5_\d{1,3}): Port: \d{1,3} Link "
+        r"(?:UP|ACTIVE)",
+        source="Linux mlx5_core",
+        example="mlx5_core 0000:3b:00.0 ens1f0: Link up",
+    ),
+    row(
         "S088",
         "verbs_failed",
         Role.ROOT,
@@ -175,6 +187,19 @@ TABLE = (
         source="pytorch/pytorch#75512, rwth-i6/returnn#1484, Pein2017/CoordExp",
         example="RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:547] Connection closed by peer "
         "[10.0.7.7]:57000",
+    ),
+    row(
+        "S091c",
+        "gloo_no_mesh",
+        Role.ROOT,
+        Category.INIT_TIMEOUT,
+        Tier.STORE,
+        needle="connectFullMesh failed",
+        pattern=r"connectFullMesh failed",
+        advice="Check that every node reaches every other at the address it gives (GLOO_SOCKET_IFNAME, /etc/hosts, "
+        "firewall): who prints this only could not reach somebody.",
+        source="pytorch gloo, sgl-project/sglang#3226",
+        example="RuntimeError: Gloo connectFullMesh failed with [gloo/transport/tcp/pair.cc:144] no error",
     ),
     row(
         "S091b",

@@ -12,7 +12,9 @@ from diagnosis.signatures.row import Tier, row
 
 _ASKED_TO_STOP = frozenset({"KeyboardInterrupt", "SIGTERMException"})
 _WARNINGS = ("Warning",)
-_NAN = re.compile(r"(?i)\bloss (?:is|was|became|=) ?(?:nan|inf)\b|\bnan loss\b")
+_NAN = re.compile(
+    r"(?i)\bloss (?:is|was|became|=) ?(?:nan|inf)\b|\bnan loss\b|\b(?:found|result|unexpected) (?:a )?(?:nan|inf)\b"
+)
 """A person's own words for a loss that is no number."""
 _MET = re.compile(
     r"(?i)\b(?:retrying|(?:will|going to) retry|re-?trying|skipping|ignoring|ignored|continuing|falling back)\b"
@@ -71,6 +73,17 @@ TABLE = (
         advice="",
         source="CPython; bigscience tr1-13B",
         example="During handling of the above exception, another exception occurred:",
+    ),
+    row(
+        "S026b",
+        "traceback_ignored",
+        Role.CONTEXT,
+        Category.RANK_CRASH,
+        Tier.EXCEPTION,
+        needle="Exception ignored in",
+        pattern=r"Exception ignored in(?: sys\.unraisablehook)?: ",
+        source="CPython sys.unraisablehook",
+        example="Exception ignored in: <function Pool.__del__ at 0x7f>",
     ),
     row(
         "S025e",
@@ -148,7 +161,7 @@ EXCEPTION = row(
     r"(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{0,60}(?:Error|Exception|Interrupt|Exit|"
     r"Exhausted|"
     r"Fault|Failure)|(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{0,60}(?:Timeout|TimeoutExpired|Unsupported)|"
-    r"queue\.(?:Empty|Full))(?:: (?P<message>[^\n]{0,300}))?\s{0,4}:?$|"
+    r"queue\.(?:Empty|Full)|Exception)(?:: (?P<message>[^\n]{0,300}))?\s{0,4}:?$|"
     r"^\s{0,2}(?![^\n]{0,80}out of memory[^\n]{0,80}\b[Ss]kip(?:ping|ped)\b)"
     r"(?P<type2>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{0,60}(?:Error|Exception|Interrupt)): "
     r"(?P<message2>[^\n]{1,300})",

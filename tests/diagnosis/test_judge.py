@@ -1,9 +1,11 @@
 """The judge: whose numbers belong together, which attempt, and what is over."""
 
+from dataclasses import replace
+
 import pytest
 
 from diagnosis.judge import Judge
-from diagnosis.observations import Origin
+from diagnosis.observations import Category, Origin
 from tests.diagnosis.lines import (
     NAN,
     Watching,
@@ -135,3 +137,56 @@ def test_one_point_printed_twice_counts_once(watching):
     watching.feed([seen for point in course([2.0, 3.5, 3.6]) for seen in (point, point)])
 
     assert len(jumps(watching.said)) == 1
+
+
+def raised(seconds, *, number=0, name="python_exception", step=20):
+    """A traceback's last line, read at that moment."""
+    told = symptom(name, category=Category.RANK_CRASH, origin=rank(number), type="ValueError", step=str(step))
+    return replace(told, seen_at=seconds, evidence=replace(told.evidence, line=int(seconds)))
+
+
+def trained(first, last, *, number=0, begin=0.0, every=10.0):
+    """Steps of a rank, read while they were printed."""
+    return [
+        replace(sample(step, 2.0, origin=rank(number)), seen_at=begin + (step - first) * every)
+        for step in range(first, last)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "every", "is_over"),
+    [
+        ("python_exception", 0, 10.0, True),
+        ("uncaught_exception", 0, 10.0, True),
+        ("python_exception", 0, 0.01, False),
+        ("python_exception", 1, 10.0, False),
+        ("cuda_oom", 0, 10.0, False),
+    ],
+    ids=["it went on", "uncaught, it said", "a buffer is printed", "another rank goes on", "that ends a process"],
+)
+def test_what_a_process_caught_is_over_once_it_goes_on(watching, name, number, every, is_over):
+    """Steps of the same process for half a minute: it is no longer down, and nobody has to look."""
+    watching.feed(trained(1, 21), raised(200.0, name=name))
+
+    watching.feed(trained(21, 60, number=number, begin=201.0, every=every))
+
+    assert cleared(watching.said) == (["rank_crash"] if is_over else [])
+
+
+def test_the_next_exception_of_a_process_that_went_on_is_told(watching):
+    """The first one was caught; this one may not be."""
+    watching.feed(trained(1, 21), raised(200.0), trained(21, 60, begin=201.0))
+
+    watching.feed(raised(700.0, step=59))
+
+    assert [one.kind for one in findings(watching.said)] == ["rank_crash", "rank_crash"]
+
+
+def test_a_launcher_that_saw_it_die_is_not_contradicted(watching):
+    """Steps that other processes print do not wake the dead."""
+    watching.feed(trained(1, 21), raised(200.0))
+    watching.feed(symptom("elastic_worker_failed", category=Category.RANK_CRASH, origin=rank(0), exit_code="1"))
+
+    watching.feed(trained(21, 60, begin=201.0))
+
+    assert cleared(watching.said) == []

@@ -116,6 +116,10 @@ ADVICE_HOSTS: Mapping[str, str] = MappingProxyType(
             "查看该行中的 `Top 10 memory users` ：是它们占满了内存，而不是被杀的 task。"
         ),
         "Offload less, and save fewer states at once.": "减少 offload，并减少同时保存的状态。",
+        "Check that every node reaches every other at the address it gives (GLOO_SOCKET_IFNAME, /etc/hosts, firewall): "
+        "who prints this only could not reach somebody.": (
+            "检查各节点能否按其给出的地址互相连通（GLOO_SOCKET_IFNAME、/etc/hosts、防火墙）：打印此行者只是连不上别人。"
+        ),
         "Raise the memory limit of the pod or container: files in its /dev/shm may count against it.": (
             "提高 pod 或容器的内存上限：其 /dev/shm 中的文件也可能计入其中。"
         ),

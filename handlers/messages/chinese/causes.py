@@ -239,6 +239,7 @@ CAUSES: Mapping[str, str] = MappingProxyType(
         "it was somebody else's, and why this run ended is not in these files": (
             "那是别人的，而此任务为何结束不在这些文件中"
         ),
+        "it was raised while a batch was fetched": "它在读取一个批次时抛出",
         "it was raised while a checkpoint was saved": "它在保存检查点时抛出",
         "the first process to leave ended with code {n}: {c}": "最先离开的进程以代码 {n} 结束：{c}",
         "{r} ended alike at the same moment: the launcher cannot tell who was first": (

@@ -163,6 +163,8 @@ def test_a_container_that_was_killed_calls_nobody(watching):
         ("python3[881]: segfault at 0 ip 00007f00 sp 00007fff error 4 in libtorch.so[7f+1]", True),
         ("ERROR Uncaught ValueError: bad shard, retrying (1/3)", False),
         ("ERROR Uncaught ValueError: bad shard", True),
+        ("WARNING non-finite grad norm, skipping optimizer step", False),
+        ("ERROR non-finite grad norm", True),
     ],
 )
 def test_what_others_do_on_the_machine_calls_nobody(watching, line, is_told):

@@ -10,6 +10,7 @@ from diagnosis.root_cause import Diagnosis
 from diagnosis.signatures.xid import xid_of
 from tests.diagnosis.root_cause.build import Story
 from tests.diagnosis.root_cause.stories_batch import BATCH
+from tests.diagnosis.root_cause.stories_beside import BESIDE
 from tests.diagnosis.root_cause.stories_calm import CALM
 from tests.diagnosis.root_cause.stories_clusters import CLUSTERS
 from tests.diagnosis.root_cause.stories_containers import CONTAINERS
@@ -57,6 +58,7 @@ STORIES = (
     *LAUNCHERS,
     *QUIET,
     *OTHERS,
+    *BESIDE,
 )
 
 
