@@ -140,6 +140,8 @@ async def door(workspace, settings, registry, publish, finding, monkeypatch):  #
     # On a busy machine a refusal is written down all the same.
     monkeypatch.setattr("handlers.admission.REFUSAL_SECONDS", 30.0)
     monkeypatch.setattr("handlers.answering.REGISTRY_SECONDS", 30.0)
+    # No watcher is here to take thresholds.
+    monkeypatch.setattr("handlers.limits_form.WAIT_SECONDS", 0.05)
 
     def remembering(self, app):
         kept.append(self)
