@@ -23,9 +23,9 @@ from diagnosis.root_cause.answer import Confidence, Diagnosis
 from diagnosis.root_cause.cluster import Cluster
 from diagnosis.root_cause.decide import decide
 from diagnosis.root_cause.hang import Hang
-from diagnosis.root_cause.helpers import leave_out_helpers
 from diagnosis.root_cause.last_words import unknown_end
 from diagnosis.root_cause.lead import WORDS, Lead, said, short
+from diagnosis.root_cause.left_out import leave_out
 from diagnosis.root_cause.numbers import WORSE_SINCE_RESUME
 from diagnosis.root_cause.timeline import Timeline
 
@@ -63,8 +63,9 @@ _KEPT = 12
 
 def diagnose(case: Case) -> Diagnosis:
     """The one explanation the evidence bears best; category none when nothing is wrong."""
-    leave_out_helpers(case)
-    cluster, timeline = Cluster(case), Timeline(case)
+    timeline = Timeline(case)
+    leave_out(case, timeline)
+    cluster = Cluster(case)
     hang = hanging.gather(case, cluster, timeline)
     lead = decide(case, cluster, timeline, hang)
     unknown = tuple(_not_seen(case, cluster, lead))

@@ -10,7 +10,7 @@ from calendar import isleap
 from datetime import UTC, datetime
 from functools import cached_property
 
-from diagnosis.case import Case
+from diagnosis.case import Case, CaseFile
 from diagnosis.formats.timestamps import Clock
 from diagnosis.observations import Category
 from diagnosis.root_cause.candidates import Candidate, Whose
@@ -51,6 +51,10 @@ class Belonging:
         self._case = case
         self._cluster = cluster
         self._timeline = timeline
+        self._with_ours: dict[str, bool] = {}
+        """Whether a list of pods names one of the run's, by file."""
+        self._several: dict[str, bool] = {}
+        """Whether a report tells of pods of several jobs, by file."""
 
     def of(self, found: Candidate) -> Whose:
         """Of whom it tells; what names nobody else tells of the run."""
@@ -90,11 +94,23 @@ class Belonging:
     def _of_pod(self, found: Candidate, pod: str) -> Whose:
         if self._is_ours(pod):
             return Whose.OURS
-        told = {item.symptom.fields.get("pod", pod) for item in found.log.sightings}
         is_listed = _POD.search(found.sighting.symptom.evidence.text) is not None
-        if is_listed and any(self._is_ours(other) for other in map(_pod_in, found.file.tail) if other is not None):
+        if is_listed and self._lists_ours(found.file):
             return Whose.OTHERS  # the run's own pods are in the list, and this is none of them
-        return Whose.UNKNOWN if is_listed or len({_job_of(one) for one in told}) > 1 else Whose.OURS
+        return Whose.UNKNOWN if is_listed or self._tells_of_several(found.file) else Whose.OURS
+
+    def _lists_ours(self, file: CaseFile) -> bool:
+        if file.path not in self._with_ours:
+            pods = filter(None, map(_pod_in, file.tail))
+            self._with_ours[file.path] = any(self._is_ours(pod) for pod in pods)
+        return self._with_ours[file.path]
+
+    def _tells_of_several(self, file: CaseFile) -> bool:
+        if file.path not in self._several:
+            sightings = file.log.sightings if file.log is not None else []
+            pods = {item.symptom.fields["pod"] for item in sightings if "pod" in item.symptom.fields}
+            self._several[file.path] = len({_job_of(pod) for pod in pods}) > 1
+        return self._several[file.path]
 
     def _is_ours(self, pod: str) -> bool:
         job = _job_of(pod)

@@ -53,7 +53,7 @@ def is_noise(found: Candidate, timeline: Timeline, failed: frozenset[int | None]
         return True  # a later attempt of the same log went on
     if found.file.kind == "kernel_log" and _is_stale(sighting.symptom.time, timeline.first_time):
         return True
-    if _is_of_another_run(found, timeline) or _went_on_to_the_end(found):
+    if _went_on_to_the_end(found):
         return True
     if is_in_a_text(sighting) or timeline.went_on_without(found.log, found.time, SURVIVED_STEPS):
         return True
@@ -92,11 +92,6 @@ def _is_only_mentioned(found: Candidate) -> bool:
     is_calm = not found.sighting.steps_before or _CALM.search(text) is not None
     is_raised = found.sighting.raised is not None or _EXCEPTION.search(text) is not None
     return found.category is Category.GPU_OOM and is_calm and not is_raised
-
-
-def _is_of_another_run(found: Candidate, timeline: Timeline) -> bool:
-    """Its log ended more than a day before the first step of another one: what is left of an earlier run."""
-    return found.file.kind != "kernel_log" and _is_stale(found.log.last_time, timeline.newest_beginning)
 
 
 def _went_on_to_the_end(found: Candidate) -> bool:

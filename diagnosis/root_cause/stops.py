@@ -2,7 +2,7 @@
 
 from diagnosis.case import Case, CaseFile
 from diagnosis.log_facts import LogFacts, Sighting
-from diagnosis.observations import Category, Evidence
+from diagnosis.observations import Category, Evidence, Phase
 from diagnosis.root_cause.candidates import Candidate, candidate
 from diagnosis.root_cause.cluster import Cluster
 from diagnosis.root_cause.lead import LOW, MEDIUM, Lead, said
@@ -31,7 +31,7 @@ def stopped_lead(case: Case, cluster: Cluster, timeline: Timeline) -> Lead | Non
         (file, log, item)
         for file, log in _newest(case)
         for item in log.all_of(*SIGNALLED)
-        if item.attempt == log.attempt
+        if item.attempt == log.attempt and not _was_resumed(item, log)
     ]
     interrupts = [
         (file, log, item)
@@ -50,6 +50,14 @@ def stopped_lead(case: Case, cluster: Cluster, timeline: Timeline) -> Lead | Non
     lead.because.append(said(evidence, _what(item)))
     lead.because.append("no error of the training comes before it")
     return lead
+
+
+def _was_resumed(item: Sighting, log: LogFacts) -> bool:
+    """A checkpoint was loaded after it and steps were told: that was the end of an earlier life of the run."""
+    return bool(item.steps_after) and any(
+        passage.order > item.order and passage.mark.phase is Phase.LOADING and passage.mark.begins
+        for passage in log.passages
+    )
 
 
 def _told_by_launcher(case: Case, timeline: Timeline) -> Lead | None:

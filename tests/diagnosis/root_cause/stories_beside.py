@@ -1,6 +1,6 @@
 """What stands beside a training, what recovered, and what it was at when something was raised."""
 
-from tests.diagnosis.root_cause.build import Story, clock, kernel, megatron, plain, traceback
+from tests.diagnosis.root_cause.build import Story, clock, kernel, megatron, plain, timeout, traceback
 from tests.diagnosis.root_cause.stories_others import PODS, TWO_NODES, compose
 
 LOADER = "/env/lib/python3.11/site-packages/torch/utils/data"
@@ -247,5 +247,23 @@ BESIDE = (
         },
         "rank_crash",
         innocent_nodes=("n44",),
+    ),
+    Story(
+        "a run that was asked to stop, was started again and trains",
+        {
+            "train.log": plain(1, 50)
+            + f"{clock(101)},000 WARNING Received SIGTERM: 15\n{clock(110)},000 INFO checkpoint saved\n"
+            + f"{clock(500)},000 INFO Loading checkpoint from /ck/50\n"
+            + plain(51, 150, begin=510)
+        },
+        "none",
+    ),
+    Story(
+        "the log of an earlier run ends in timeouts",
+        {
+            "old.log": plain(1, 50, begin=-90_000) + "".join(timeout(r, 51, own=False) for r in range(4)),
+            "new.log": plain(51, 150),
+        },
+        "none",
     ),
 )
