@@ -293,6 +293,7 @@ LOSSES = (
     "losses/policy_loss",
     "model_loss",
     "trl",
+    "t_loss",
     # the same word in other languages, likewise
     "perte",
     "verlust",
@@ -317,6 +318,8 @@ _NOT_TRAINING = re.compile(
     r"(?:^|[/_ ])(?:e?val|va|vali|valid|validation|test|dev|held_?out|eval\w*|tel)(?:$|[/_ ])|__(?:min|max)$|_epoch$"
 )
 _UNIT = re.compile(r" ?\([^()]*\)$| in s$")
+_TIME = re.compile(r"_?\((?:t|time|m?s|sec\w*|min\w*)\)$")
+"""`Batch (t): 0.559` is how long one takes."""
 
 
 def normalise(key: str) -> str:
@@ -348,6 +351,8 @@ def field_of(name: str) -> tuple[str, float] | None:
     if found is None and name.endswith((")", "_in_s")):
         base = _UNIT.sub("", name.replace("_in_s", " in s") if name.endswith("_in_s") else name.replace("_(", " ("))
         found = ALIASES.get(base)
+        if found is not None and found[0] in ("step", "step_in_epoch", "epoch") and _TIME.search(name):
+            return None
         if found is not None and found[0] == "step_seconds":
             factor = _MILLI if "(ms)" in name else 1.0
             return found[0], factor

@@ -28,7 +28,7 @@ _HARMLESS = frozenset(
 )
 _MISLEADING = re.compile(
     r"(?i)^(?:best|min|max|total|num|number|of|accum\w*|warm\w*|remaining|left|saved?|logging|decay|every|e?val\w*|valid\w*|test\w*|dev|prev\w*|old|target|aux\w*|kl|reg\w*|moe|balanc\w*|critic|value|entropy"
-    r"|distill\w*|router|z|scale|micro|epoch|teacher|world|local|lowest|initial|final|expected|clip\w*)$"
+    r"|distill\w*|router|z|scale|micro|epoch|episode|teacher|world|local|lowest|initial|final|expected|clip\w*)$"
 )
 _SOME_LOSS = re.compile(r"(?:^|[_/.])loss(?:$|[_/.])")
 _LENGTH = re.compile(r" ?/ ?(\d{1,9})(?![\d.]|,\d)")
@@ -43,14 +43,15 @@ _TWO_OF_HOW_MANY = re.compile(
     r"[\[(] *(?P<step_in_epoch>\d{1,12}) ?/ ?(?P<steps_per_epoch>\d{1,12}) *[\])]"
 )
 """`[ 1/ 3][ 800/ 1000]`: an epoch of some, and a batch of it."""
-_OF_HOW_MANY = re.compile(r"(?:^|[\[(|] *|[\])>-] +|(?<=\d) +|\t)(\d{1,12}) ?/ ?(\d{1,12})(?=\s|[\])|,;]|$)")
+_OF_HOW_MANY = re.compile(r"(?:^ *|[\[(|] *|[\])>-] +|(?<=\d) +|\t)(\d{1,12}) ?/ ?(\d{1,12})(?=:?\s|[\])|,;]|$)")
 _BEHIND = re.compile(r"\s+\[ *(?P<step_in_epoch>\d{1,12}) ?/ ?(?P<steps_per_epoch>\d{1,12})\]\s*$")
 """PyTorch's first tutorial: `loss: 2.294637  [ 6464/60000]`, under a line that tells the epoch."""
 _BATCH = re.compile(r"(?i)\bbatch ?[\[(] *$")
 """`Batch(100/1879) done. Loss: 5.96`: a counter that begins again with each epoch."""
 _AN_EPOCH = re.compile(r"(?i)\bepochs?\W{0,6}$")
 _BARE_NUMBER = re.compile(
-    r"(?:^|[\])|>-] +)(\d{1,12})(?::| \|| -|,)\s+(?=(?:[a-z]+ )?[lL]oss\b)|^ *(\d{1,12}) +(?=train loss: )"
+    r"(?:^|[\])|>-] +|(?:^|\s)[Tt]rain(?:ing)? )#?(\d{1,12})(?::| \|| -|,)\s+(?=(?:[a-z]+ )?[lL]oss\b)"
+    r"|^ *(\d{1,12}) +(?=train loss: )"
 )
 _COUNT_AND_TIME = re.compile(r"(?:^|\s)\[(\d{1,12}) \| \d+(?:\.\d+)?\] (?=[lL]oss[=: ])")
 """GPT-2's first fine-tuning script: `[100 | 253.40] loss=3.12 avg=3.20`."""
@@ -73,17 +74,20 @@ _OF_GENERATOR = re.compile(
 )
 _HEAD_OF_LOSS = re.compile(
     r"\s*(?:[\[(]?(?:\d+(?:[-/:T]\d+)+(?:[.,]\d+)?Z?|[A-Z]{1,8}\d{0,7}|[\w.-]+:\d+|__\w+__|[a-z_]+(?:\.[a-z_]+)+"
-    r"|root|(?i:train(?:er|ing)?(?: metrics?| stats?| results?)?))[\])]?[ :|,-]{1,4}){0,6}"
-    r"(?i:(?:train(?:ing)?|batch|step|current|running|mini-?batch)[ _-])?[lL](?:oss|OSS)\W{0,4}$"
+    r"|(?!e?val|test|dev)[a-z]+_[a-z_]+(?= - )|root"
+    r"|(?i:train(?:er|ing)?(?: metrics?| stats?| results?)?))[\])]?[ :|,-]{1,4}){0,6}"
+    r"(?i:(?:train(?:ing)?|batch|step|current|running|mini-?batch|avg|average|mean)[ _-])?"
+    r"[lL](?:oss|OSS)(?: train(?:ing)?)?\W{0,4}$"
 )
 _NOTHING_MORE = re.compile(
     r"(?i)['\"\])},;. ]*(?:[,;| ]+['\"]?(?:train(?:ing)?[ _])?"
-    r"(?:acc\w*|top\d|ppl|time|lr|dice|m?iou|f1|auc|psnr|ssim|mae)['\"]?[:= ]+[\d.e-]+ ?[%s]?)*['\"\])}. ]*$"
+    r"(?:acc\w*|e?val|valid|test|dev|top\d|ppl|time|lr|dice|m?iou|f1|auc|psnr|ssim|mae)['\"]?[:= ]+[\d.e-]+ ?[%s]?)*"
+    r"['\"\])}. ]*$"
 )
 _WHOLE = frozenset(("total_step", "total_iteration", "total_iter", "total_iters"))
 _COUNTERS = frozenset(("epoch", "ep", "step", "iter", "iteration"))
 _NOT_THE_LOSS = re.compile(
-    r"(?:^|[_/.])(?:aux\w*|kl|reg\w*|z|critic|value|vf|cri|moe|\w*balanc\w*|router|entropy|best|lowest|min|max|prev\w*|last"
+    r"(?:^|[_/.])(?:aux\w*|kl|reg\w*|z|critic|value|vf|cri|moe|\w*balanc\w*|router|entropy|best|lowest|min|max|prev\w*|last|pos(?:itive)?|neg(?:ative)?"
     r"|old|\w*time|target|ema|smooth\w*|mean|avg|packet|signal|scale\w*|weight\w*|fn|func\w*|mask|ratio|coef\w*|type|count|num|window|delta|diff)"
     r"(?:$|[_/.])|[_/.]of$"
 )

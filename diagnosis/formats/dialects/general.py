@@ -14,7 +14,7 @@ _REFUSE = re.compile(
     r"|^\s*[│┃║╎](?!\s*(?:global_?)?(?:step|iter\w*|epoch)\b)"  # what a model wrote, framed by rich
 )
 _LOSS_AT = re.compile(
-    r"(?i)(?<![a-z])(?:loss|cost) (?:at|after|in|for|on) (?:the )?(?:global |training )?"
+    r"(?i)(?<![a-z])(?<!pos_)(?<!neg_)(?<!sample_)(?:loss|cost) (?:at|after|in|for|on) (?:the )?(?:global |training )?"
     r"(?:(?:step|iteration|iter|batch|minibatch)s? ?#?(?P<step>\d{1,3}(?:,\d{3}){1,3}|\d{1,12})|"
     r"epoch ?#?(?P<epoch>\d{1,9}))"
     rf"(?: ?/ ?\d+)?(?: ?[:=]| is|,| ->)? {{0,8}}(?P<loss>{NUMBER})?"

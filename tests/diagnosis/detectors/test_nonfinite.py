@@ -105,12 +105,20 @@ def test_an_infinite_grad_norm_beside_a_good_loss_is_a_warning_until_it_stays(wa
         [sample(step, 11.0, NAN, 1e-5, skipped_steps=1.0) for step in range(1, 12)],
         [seen for step in range(1, 12) for seen in (skip(step), sample(step, 11.0, INF, 1e-5))],
         [sample(step, 11.0, NAN, 1e-5) for step in range(1, 4)],
+        [sample(step, 11.0, INF, 1e-5) for step in range(1, 10)],
     ],
-    ids=["lr 0.0", "counter", "printed skips", "few at the start"],
+    ids=["lr 0.0", "counter", "printed skips", "few at the start", "halvings from 65,536 that nobody tells"],
 )
 def test_a_scale_search_at_the_start_is_lawful(watching, search):
     """fp16 finds its loss scale by overflowing: nothing is said."""
     assert watching.feed(search, course(calm(30), first=12, grad_norm=3.0)) == []
+
+
+def test_a_search_that_finds_nothing_is_said(watching):
+    """Ten in a row at the start are more than PyTorch's scale takes."""
+    (finding,) = findings(watching.feed([sample(step, 11.0, INF, 1e-5) for step in range(1, 12)]))
+
+    assert (finding.kind, finding.severity, finding.step) == ("nonfinite_grad_norm", Severity.CRITICAL, 1)
 
 
 def test_a_skipped_step_in_the_middle_is_lawful(watching):

@@ -8,6 +8,65 @@ from tests.diagnosis.formats.dialects.table import Case, check
 from tests.diagnosis.formats.reading import losses, read, samples
 
 CASES = [
+    Case(  # mlfoundations/open_clip: `Batch (t)` is a time
+        "key and value",
+        "2023-06-29,15:44:40 | INFO | Train Epoch: 0 [    64/109468 (0%)] Loss: 1.0672 (1.067) Data (t): 14.173 "
+        "Batch (t): 18.240, 1.75441/s LR: 0.000000 Logit Scale: 100.000 - V4\n"
+        "2023-06-29,15:45:36 | INFO | Train Epoch: 0 [  6464/109468 (3%)] Loss: 0.97884 (1.023) Data (t): 0.158 "
+        "Batch (t): 0.559, 36.0876/s LR: 0.000001 Logit Scale: 99.995 - V4\n",
+        [{"step": 64, "loss": 1.0672, "lr": 0.0}, {"step": 6464, "loss": 0.97884, "lr": 1e-6}],
+    ),
+    Case(  # keras-rl: the steps of an episode are no step
+        "key and value",
+        " 39160/50000: episode: 569, duration: 0.350s, episode steps: 70, steps per second: 200, loss: 78.835, mae: 121\n"
+        " 39260/50000: episode: 570, duration: 0.500s, episode steps: 100, steps per second: 200, loss: 66.13, mae: 120\n",
+        [{"step": 39160, "loss": 78.835}, {"step": 39260, "loss": 66.13}],
+    ),
+    Case(  # DeepGraphLearning/KnowledgeGraphEmbedding: two parts, and what they make
+        "key and value",
+        "2021-11-08 04:46:56 INFO     Training average positive_sample_loss at step 0: 3.182809\n"
+        "2021-11-08 04:46:56 INFO     Training average negative_sample_loss at step 0: 0.052633\n"
+        "2021-11-08 04:46:56 INFO     Training average loss at step 0: 1.617721\n"
+        "2021-11-08 04:47:30 INFO     Training average positive_sample_loss at step 100: 2.451416\n"
+        "2021-11-08 04:47:30 INFO     Training average negative_sample_loss at step 100: 0.146308\n"
+        "2021-11-08 04:47:30 INFO     Training average loss at step 100: 1.298862\n",
+        [{"step": 0, "loss": 1.617721}, {"step": 100, "loss": 1.298862}],
+    ),
+    Case(  # WangYueFt/dgcnn
+        "key and value",
+        "Train 0, loss: 1.786924, train acc: 0.726222, train avg acc: 0.607413\n"
+        "Test 0, loss: 1.532116, test acc: 0.818071, test avg acc: 0.737116\n"
+        "Train 1, loss: 1.512924, train acc: 0.816222, train avg acc: 0.727413\n",
+        [{"step": 0, "loss": 1.786924}, {"step": 1, "loss": 1.512924}],
+    ),
+    Case(  # charlesq34/pointnet
+        "key and value",
+        "**** EPOCH 000 ****\n----0-----\nmean loss: 2.510424\naccuracy: 0.361024\n----1-----\nmean loss: 2.110424\n"
+        "accuracy: 0.461024\neval mean loss: 1.810970\neval accuracy: 0.550324\n**** EPOCH 001 ****\n----0-----\n"
+        "mean loss: 1.810424\n",
+        [{"step": 1, "loss": 2.510424}, {"step": 2, "loss": 2.110424}, {"step": 3, "loss": 1.810424}],
+    ),
+    Case(  # isl-org/Open3D-ML
+        "key and value",
+        "INFO - 2021-04-01 12:00:01,003 - semantic_segmentation - === EPOCH 0/100 ===\n"
+        "INFO - 2021-04-01 12:05:01,001 - semantic_segmentation - loss train: 1.981  eval: 2.344\n"
+        "INFO - 2021-04-01 12:05:01,002 - semantic_segmentation - acc train: 0.281  eval: 0.244\n"
+        "INFO - 2021-04-01 12:05:01,003 - semantic_segmentation - === EPOCH 1/100 ===\n"
+        "INFO - 2021-04-01 12:10:01,001 - semantic_segmentation - loss train: 1.571  eval: 2.044\n",
+        [{"step": 1, "loss": 1.981}, {"step": 2, "loss": 1.571}],
+    ),
+    Case(  # Calamari-OCR/calamari
+        "key and value",
+        "#00000100: loss=123.4213 ler=0.9000 dt=0.2000s\n PRED: 'Dr hnd'\n TRUE: 'Der Hund'\n"
+        "#00000200: loss=73.4213 ler=0.6000 dt=0.2000s\n",
+        [{"step": 100, "loss": 123.4213}, {"step": 200, "loss": 73.4213}],
+    ),
+    Case(  # RasaHQ/rasa
+        "progress bar",
+        "Epochs:  10%|#         | 10/100 [00:01<00:09, 9.50it/s, t_loss=3.23, i_acc=0.512]\n"
+        "Epochs:  20%|##        | 20/100 [00:02<00:08, 9.50it/s, t_loss=2.23, i_acc=0.812]\n",
+        [{"step": 10, "loss": 3.23}, {"step": 20, "loss": 2.23}],
+    ),
     Case(  # xiaotudui/pytorch-tutorial
         "key and value",
         "-------第 1 轮训练开始------\n训练次数：100, Loss：1.9817\n训练次数：200, Loss：1.9057\n整体测试集上的Loss: 262.62\n"
@@ -147,3 +206,14 @@ def test_numbers_of_several_equations_are_one_loss_only_if_all_are_numbers():
     assert first == (0, 3.0)
     assert second[0] == 5
     assert math.isnan(second[1])
+
+
+def test_two_halves_of_a_loss_are_no_points():
+    """awslabs/dgl-ke tells what true and made up edges cost, and then the loss."""
+    text = "".join(
+        f"[proc 0][Train]({step}/40000) average {name}: {loss}\n"
+        for step, half, other, whole in ((1000, 0.7142, 0.5642, 0.6392), (2000, 0.4142, 0.3642, 0.3892))
+        for name, loss in (("pos_loss", half), ("neg_loss", other), ("loss", whole), ("regularization", 0.0012))
+    )
+
+    assert [(one.step, one.loss) for one in samples(read(text))] == [(1000, 0.6392), (2000, 0.3892)]
