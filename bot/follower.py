@@ -30,6 +30,7 @@ class Follower:
         self._tracker = tracker
         self._announcer = announcer
         self._positions: dict[StreamId, int] = {}
+        self._waiting: list[tuple[Event, Intent | None]] = []
         self._streams_read_at = float("-inf")
         self._changes = -1
         self._doubtful_before = 0.0
@@ -64,17 +65,27 @@ class Follower:
         self._changes = changes
         return False
 
-    async def catch_up(self) -> None:
-        """Take what is not settled yet; what was intended comes first, so that it finds its own thread again."""
-        waiting: list[tuple[Event, Intent | None]] = []
+    async def look(self) -> None:
+        """See what is not settled; before the incidents are read, so that none is missing whose finding is settled."""
+        waiting = self._waiting
         await self._find_streams()
         while events := await self._registry.events.read(self._positions, PAGE):
             for event, entry in zip(events, await self._registry.ledger.states(events), strict=True):
                 self._positions[event.stream] = event.number
                 if not entry.is_settled:
                     waiting.append((event, entry.intent))
+
+    async def catch_up(self) -> bool:
+        """Take what was not settled; what was intended comes first, so that it finds its own thread again.
+
+        False: something was settled since we looked, by a bot whose last writing came late. What follows from it would
+        meet nobody who knows its incident, so everything is to be read again.
+        """
+        waiting, self._waiting = self._waiting, []
         for event in in_order(waiting):
-            await self._handle(event)
+            if not await self._handle(event):
+                return False
+        return True
 
     async def read(self) -> bool:
         """Take what is new; returns whether there may be more at once."""
@@ -97,25 +108,27 @@ class Follower:
         if not self._positions:
             raise RegistryAway("no server answers that holds findings")
 
-    async def _handle(self, event: Event) -> None:
+    async def _handle(self, event: Event) -> bool:
+        """Take one; False: it is settled already."""
         entry = await self._registry.ledger.begin(event)
         if entry.is_settled:
-            return
+            return False
         if entry.tries > MOST_TRIES and entry.intent is None:
             await self._registry.ledger.bury(event, f"{entry.tries} handlings began and none came to an end")
-            return
+            return True
         try:
             verdict = event.verdict
         except wire.Unreadable as unreadable:
             logger.warning("A finding cannot be read and goes to the dead letters: %s: %s", event.id, unreadable)
             await self._registry.ledger.bury(event, f"unreadable: {unreadable}")
-            return
+            return True
         now = await self._registry.clock.estimate()
         await self._announcer.take(self._tracker.receive(event.id, verdict, now), event)
         if entry.tries > 1:
             # Told in its turn, by a later bot if this one is killed before: only who ends us by being read is counted.
             with suppress(RegistryError):
                 await self._registry.ledger.survived(event)
+        return True
 
 
 def in_order(waiting: Sequence[tuple[Event, Intent | None]]) -> list[Event]:

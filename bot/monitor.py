@@ -148,8 +148,11 @@ class Monitor:
         tasks: list[asyncio.Task[None]] = []
         try:
             await follower.begin()
+            await follower.look()
             await announcer.restore()
-            await follower.catch_up()
+            if not await follower.catch_up():
+                logger.warning("Another bot's last words came while this one began; beginning again.")
+                return
             self.tracker, self.announcer = tracker, announcer
             tasks = [
                 asyncio.create_task(self._follow(follower)),
