@@ -34,7 +34,7 @@ from diagnosis.observations import Observation, Origin, StepSample, Symptom
 Item = Observation | StepBlock | Woven | Again
 
 CHUNK = 1 << 20
-KEPT = 16 << 20
+KEPT = 4 << 20
 """Memory that is not given back between two chunks: to get it anew takes longer than to read what is in it."""
 FEWEST = 8
 """Shorter runs are read line by line."""
@@ -49,7 +49,7 @@ class BulkReader(LogReader):
 
     def __init__(self, file: str, origin: Origin, *, settings: ReadSettings | None = None) -> None:
         super().__init__(file, origin, settings=settings)
-        np.empty(KEPT, np.uint8)  # glibc takes what was given back once, at most 32 MiB, for what may be needed again
+        np.empty(KEPT, np.uint8)  # glibc keeps up to twice what was once given back
         self._layouts: list[Layout | DictLayout] = []
         self._bulk_weaver = Weaver(self._origin, self._memory, self._shapes, self._sampler)
         self._rest = b""
