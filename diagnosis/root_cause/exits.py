@@ -11,7 +11,9 @@ from diagnosis.observations import Category, Evidence, Role
 from diagnosis.root_cause.candidates import Candidate, candidate
 from diagnosis.root_cause.cluster import Cluster
 from diagnosis.root_cause.errors import SAME_MOMENT
+from diagnosis.root_cause.killed import ASKING
 from diagnosis.root_cause.lead import LOW, MEDIUM, Lead, few, said, short
+from diagnosis.root_cause.passed import is_end_of_grace
 from diagnosis.root_cause.timeline import Timeline
 from diagnosis.root_cause.waits import Waits
 from diagnosis.signatures import ROWS
@@ -93,8 +95,10 @@ def launcher_lead(case: Case, cluster: Cluster, timeline: Timeline, waits: Waits
 def _was_asked_before(end: End) -> bool:
     """Killed after its job had been asked to stop: it was only slow to leave."""
     return end.code in _KILLED and any(
-        item.order < end.order and item.attempt == end.log.attempt
-        for item in end.log.all_of("slurm_cancelled", "agent_got_signal", "sigterm_seen")
+        item.order < end.order
+        and item.attempt == end.log.attempt
+        and (end.item is None or is_end_of_grace(item, end.item))
+        for item in end.log.all_of(*ASKING)
     )
 
 

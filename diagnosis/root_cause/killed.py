@@ -8,16 +8,20 @@ from diagnosis.observations import Category, Evidence, Role
 from diagnosis.root_cause.candidates import Candidate, Cause, candidate
 from diagnosis.root_cause.cluster import Cluster, is_same_node
 from diagnosis.root_cause.lead import said, short
-from diagnosis.root_cause.passed import DATED, SURVIVED_STEPS
+from diagnosis.root_cause.passed import DATED, SURVIVED_STEPS, is_end_of_grace
 
 CONFIRMING = ("kernel_oom_kill", "kernel_oom_constraint", "user_space_oom_kill", "slurm_oom", "srun_task_oom",
               "batch_memory_limit", "kubernetes_oom", "ray_memory_threshold", "ray_workers_oom")  # fmt: skip
 """Rows that prove that the host ran out of memory, the strongest first."""
 
 
+ASKING = frozenset({"slurm_cancelled", "agent_got_signal", "sigterm_seen"})
+"""Rows with which a job was asked to stop."""
+
 LAUNCHERS_WORD = frozenset(
-    {"elastic_worker_failed", "launcher_exit", "shell_killed", "composer_rank_exit", "script_exit", "wrapper_killed"}
-)
+    {"elastic_worker_failed", "launcher_exit", "shell_killed", "composer_rank_exit", "script_exit", "wrapper_killed",
+     "batch_exit", "container_exit", "launcher_rank_ended"}
+)  # fmt: skip
 """Rows that show how a process ended, and nothing of why."""
 
 
@@ -106,7 +110,7 @@ def is_asked_for(found: Candidate) -> bool:
     for item in before:
         if item.symptom.signature == "elastic_forced_exit" and item.symptom.fields.get("pid") == pid:
             return True
-        if item.symptom.signature in {"slurm_cancelled", "agent_got_signal", "sigterm_seen"}:
+        if item.symptom.signature in ASKING and is_end_of_grace(item, found.sighting):
             return True
     return False
 

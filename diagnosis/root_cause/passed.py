@@ -3,6 +3,7 @@
 import re
 
 from diagnosis.case import Case
+from diagnosis.log_facts import Sighting
 from diagnosis.observations import Category, Phase, Role
 from diagnosis.root_cause.candidates import Candidate
 from diagnosis.root_cause.caught import was_caught
@@ -12,6 +13,8 @@ from diagnosis.root_cause.timeline import Timeline
 SURVIVED_STEPS = 5
 """Training that told this many new steps after an error has survived it."""
 STALE_SECONDS = 86_400.0
+GRACE_SECONDS = 900.0
+"""Schedulers warn no longer than this before they end a job."""
 DATED = 1e9
 """A time below has no year."""
 TEARDOWN_TYPES = (
@@ -31,6 +34,15 @@ _RAISED = frozenset({"python_exception", "uncaught_exception"})
 _ENDS_A_PROCESS = frozenset({Category.GPU_OOM, Category.RANK_CRASH})
 _HARD = frozenset({Category.GPU_HARDWARE, Category.DISK_FULL, Category.CHECKPOINT_FAILURE, Category.GPU_OOM,
                    Category.HOST_OOM, Category.STORAGE_STALL, Category.NODE_LOST})  # fmt: skip
+
+
+def is_end_of_grace(signal: Sighting, end: Sighting) -> bool:
+    """Whether a process ended because it had been asked to, and not long after it had only been asked to save."""
+    if signal.order >= end.order or signal.attempt != end.attempt:
+        return False
+    if end.steps_before - signal.steps_before < SURVIVED_STEPS:
+        return True
+    return signal.time is not None and end.time is not None and end.time - signal.time <= GRACE_SECONDS
 
 
 def failed_alone(case: Case) -> frozenset[int | None]:

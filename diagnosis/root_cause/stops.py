@@ -1,11 +1,14 @@
 """Runs that somebody stopped, and lines that usually follow and here are the first."""
 
+import re
+
 from diagnosis.case import Case, CaseFile
 from diagnosis.log_facts import LogFacts, Sighting
 from diagnosis.observations import Category, Evidence, Phase
 from diagnosis.root_cause.candidates import Candidate, candidate
 from diagnosis.root_cause.cluster import Cluster
 from diagnosis.root_cause.lead import LOW, MEDIUM, Lead, said
+from diagnosis.root_cause.passed import GRACE_SECONDS, SURVIVED_STEPS
 from diagnosis.root_cause.timeline import Timeline
 from diagnosis.root_cause.waits import TIMEOUTS, Waits
 from diagnosis.signatures import ROWS
@@ -21,6 +24,10 @@ OTHERS = ("store_unreachable", "store_waits_for_rank0", "hccl_connect_timeout", 
 """Rows that may be all there is, but speak of somebody else."""
 _ASKED = frozenset({-15, -2, -1})
 """Exit codes of workers that a signal asked to stop."""
+_GOES_ON = re.compile(
+    r"(?i)\b(?:continu(?:e|es|ing)|ignor(?:ed|ing)|bypass(?:ed|ing)|keep(?:s|ing)? (?:on )?training)\b"
+)
+"""What a process says that was only asked to save."""
 _BELOW = 10
 """Lines below `ActorDiedError` on which Ray says where the actor was."""
 
@@ -31,7 +38,7 @@ def stopped_lead(case: Case, cluster: Cluster, timeline: Timeline) -> Lead | Non
         (file, log, item)
         for file, log in _newest(case)
         for item in log.all_of(*SIGNALLED)
-        if item.attempt == log.attempt and not _was_resumed(item, log)
+        if item.attempt == log.attempt and not _trained_on(item, log)
     ]
     interrupts = [
         (file, log, item)
@@ -52,12 +59,17 @@ def stopped_lead(case: Case, cluster: Cluster, timeline: Timeline) -> Lead | Non
     return lead
 
 
-def _was_resumed(item: Sighting, log: LogFacts) -> bool:
-    """A checkpoint was loaded after it and steps were told: that was the end of an earlier life of the run."""
-    return bool(item.steps_after) and any(
+def _trained_on(item: Sighting, log: LogFacts) -> bool:
+    """Steps came after it, and it was no end: it said so, they came for long, or a checkpoint was loaded first."""
+    if item.steps_after < SURVIVED_STEPS:
+        return False
+    last = log.last_told.time if log.last_told is not None else None
+    is_long = last is not None and item.time is not None and last - item.time > GRACE_SECONDS
+    was_resumed = any(
         passage.order > item.order and passage.mark.phase is Phase.LOADING and passage.mark.begins
         for passage in log.passages
     )
+    return is_long or was_resumed or _GOES_ON.search(item.symptom.evidence.text) is not None
 
 
 def _told_by_launcher(case: Case, timeline: Timeline) -> Lead | None:

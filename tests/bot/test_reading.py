@@ -322,16 +322,22 @@ def test_a_kernel_logs_name_may_tell_its_node(tmp_path, name, node):
 
 
 @pytest.mark.parametrize(
-    "stamp", ["Mar 14 09:00:01", "Mar  4 09:00:01", "2026-03-14T09:00:01+0000", "2026-03-14T09:00:01.123456+00:00"]
+    ("stamp", "day"),
+    [
+        ("Mar 14 09:00:01", 14),
+        ("Mar  4 09:00:01", 4),
+        ("2026-03-14T09:00:01+0000", 14),
+        ("2026-03-14T09:00:01.123456+00:00", 14),
+    ],
 )
-def test_a_collected_kernel_log_tells_the_node_of_each_line(tmp_path, stamp):
+def test_a_collected_kernel_log_tells_the_node_of_each_line(tmp_path, stamp, day):
     xid = "NVRM: Xid (PCI:0000:5d:00): 79, pid=1, GPU has fallen off the bus."
     (tmp_path / "messages").write_text(f"{stamp} gpu17.cluster.local kernel: {xid}\n")
     ranks = "".join(
         f"gpu17:{80 + r}:1 [{r}] NCCL INFO comm 0x1 rank {r + 8} nranks 16 cudaDev {r} busId {0x5A + r:x}000 - Init COMPLETE\n"
         for r in range(8)
     )
-    (tmp_path / "train.log").write_text(ranks + LOG)
+    (tmp_path / "train.log").write_text(ranks + LOG.replace("2026-03-14", f"2026-03-{day:02d}"))
 
     said = inspect([tmp_path]).diagnosis
 

@@ -266,4 +266,45 @@ BESIDE = (
         },
         "none",
     ),
+    Story(
+        "a run that was only asked to save, and said that it goes on",
+        {
+            "train.log": plain(1, 50)
+            + f"{clock(101)},000 INFO Received SIGUSR1: saving checkpoint and continuing\n"
+            + plain(51, 120, begin=104)
+        },
+        "none",
+    ),
+    Story(
+        "a run that was warned and trained until it was ended",
+        {
+            "train.log": plain(1, 50)
+            + f"{clock(101)},000 WARNING Received SIGUSR1: the time limit is near\n"
+            + plain(51, 120, begin=104)
+        },
+        "preempted",
+    ),
+    Story(
+        "a run that saved when it was asked to, trained on for an hour and was killed",
+        {
+            "train.log": plain(1, 50)
+            + f"{clock(101)},000 INFO Received SIGUSR1: saving checkpoint\n"
+            + plain(51, 2000, begin=104)
+            + "E0314 10:10:00.0 4000 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -9) local_rank: 2 "
+            "(pid: 4711) of binary: /usr/bin/python\n"
+        },
+        "host_oom",
+        rank=2,
+    ),
+    Story(
+        "a run that was asked to stop and was killed when its time was over",
+        {
+            "train.log": plain(1, 50)
+            + f"{clock(101)},000 WARNING Received SIGTERM: 15\n"
+            + plain(51, 60, begin=104)
+            + "E0314 09:02:30.0 4000 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -9) local_rank: 2 "
+            "(pid: 4711) of binary: /usr/bin/python\n"
+        },
+        "preempted",
+    ),
 )
