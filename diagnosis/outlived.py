@@ -67,5 +67,5 @@ class Outlived:
 
 def over(finding: Finding, seen: StepSample) -> Cleared:
     """The word for it."""
-    text = f"the process caught it and went on: it trains {at_step(seen.step)}"
+    text = f"training went on after it, {at_step(seen.step)}"
     return Cleared(finding.kind, finding.origin, text, seen.step, seen.time, seen.seen_at, finding.attempt)

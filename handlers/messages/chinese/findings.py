@@ -161,7 +161,7 @@ FINDINGS: Mapping[str, str] = MappingProxyType(
         "the optimizer steps again at step {n}": "优化器在第 {n} 步恢复更新",
         "steps are {n} % slower than this run's normal since step {n2}": "自第 {n2} 步起，步速比该任务常态慢 {n} %",
         "steps are as fast as before again at step {n}": "第 {n} 步恢复原来的速度",
-        "the process caught it and went on: it trains at step {n}": "该进程捕获了它并继续：正在第 {n} 步训练",
+        "training went on after it, at step {n}": "其后训练继续，在第 {n} 步",
         "the run was started again and trains at step {n}": "任务已重启，正在第 {n} 步训练",
         # The monitor.
         "stalled at step {n}, no progress for {s}": "在第 {n} 步停滞，{s}没有进展",
