@@ -62,6 +62,8 @@ class _Watched:
     """The newest step that was seen, and since when it is that."""
     firing: dict[Key, Since] = field(default_factory=dict)
     """What was said and is not over, and where the run stood then."""
+    is_told: bool = False
+    """Whether that is what the incidents of this reign tell."""
 
     def forget_silence(self) -> None:
         """That its watcher is silent was not said."""
@@ -79,6 +81,8 @@ class RunJudge:
         self._idle_after = idle_after_seconds
         self._watched: dict[str, _Watched] = {}
         self._turns: list[Turn] = []
+        self._unsaid: list[Finding | Cleared] = []
+        """What a look found that could not be taken to its end."""
         self._causes = Causes(desk)
         self._troubles: dict[str, str] = {}
 
@@ -87,9 +91,15 @@ class RunJudge:
         """Run → why it could not be judged, or its cause not be searched."""
         return {**self._causes.troubles, **self._troubles}
 
+    def begin(self) -> None:
+        """A new reign: what was said is what its incidents know, since the rest may never have arrived."""
+        self._unsaid.clear()
+        for watched in self._watched.values():
+            watched.is_told = False
+
     async def judge(self, now: float, tracker: Tracker) -> Sequence[Finding | Cleared]:
         """What is news about whole runs."""
-        said: list[Finding | Cleared] = []
+        said = self._unsaid
         heard = await self._registry.runs.heard(now - self._idle_after, MOST_RUNS)
         # A silent run stands behind all that go on, so all of them are looked at; what is over and silent is not read.
         troubled = set(tracker.troubled_runs)
@@ -106,12 +116,13 @@ class RunJudge:
                 self._troubles[run.name] = f"{type(failure).__name__}: {failure}"
             else:
                 self._troubles.pop(run.name, None)
-        said = await self._told_together(said, tracker, now)
+        told = await self._told_together(said, tracker, now)
+        self._unsaid = []
         self._causes.tidy(tracker)
         for name in self._watched.keys() - heard.keys() - troubled:
             if not self._watched[name].firing:
                 del self._watched[name]
-        return said
+        return told
 
     async def _told_together(
         self, said: list[Finding | Cleared], tracker: Tracker, now: float
@@ -144,17 +155,17 @@ class RunJudge:
     def _is_settled(self, name: str, heard_at: float) -> bool:
         """Whether a run is over, and nothing was heard of it since that was seen."""
         known = self._watched.get(name)
-        return known is not None and not known.firing and known.state in OVER and known.heard_at == heard_at
+        if known is None or not known.is_told or known.firing:
+            return False
+        return known.state in OVER and known.heard_at == heard_at
 
     async def _judge_one(self, run: Run, now: float, tracker: Tracker) -> list[Finding | Cleared]:
         watched = self._watched.get(run.name)
         if watched is None:
             watched = self._watched[run.name] = _Watched(attempt=run.attempt, state=run.state)
+        if not watched.is_told:
             # What an earlier bot said and nobody took back is still ours to take back.
-            for incident in tracker.open_of(run.name):
-                ours = [one for one in incident.firing if one.kind in KINDS]
-                was = {_key(one.kind, one.node): Since(incident.told_of(one).step, incident.attempt) for one in ours}
-                watched.firing |= was
+            watched.firing, watched.pending, watched.is_told = _told_of(run.name, tracker), {}, True
         if run.state in OVER and watched.state in OVER and not watched.firing:
             return [*self._causes.explain_incidents(run, tracker, tuple(watched.intervals), now)]
         ranks = await self._registry.ranks.all(run.name)
@@ -232,6 +243,15 @@ class RunJudge:
                 del watched.firing[key]
                 said.append(Cleared(key[0], Origin(run.name, key[1]), over, picture.standing.step, seen_at=now))
         return said
+
+
+def _told_of(run: str, tracker: Tracker) -> dict[Key, Since]:
+    """What the open incidents of a run tell that we would have said."""
+    told: dict[Key, Since] = {}
+    for incident in tracker.open_of(run):
+        ours = [one for one in incident.firing if one.kind in KINDS]
+        told |= {_key(one.kind, one.node): Since(incident.told_of(one).step, incident.attempt) for one in ours}
+    return told
 
 
 def wanted_findings(picture: Picture) -> dict[Key, str]:

@@ -57,6 +57,10 @@ class Judge(Protocol):
         """Run → why it could not be judged."""
         ...
 
+    def begin(self) -> None:
+        """A new reign: what was found and not told yet is to be found again."""
+        ...
+
     async def judge(self, now: float, tracker: Tracker) -> Sequence[Finding | Cleared]:
         """What is news about whole runs."""
         ...
@@ -153,6 +157,7 @@ class Monitor:
             if not await follower.catch_up():
                 logger.warning("Another bot's last words came while this one began; beginning again.")
                 return
+            self._judge.begin()
             self.tracker, self.announcer = tracker, announcer
             tasks = [
                 asyncio.create_task(self._follow(follower)),

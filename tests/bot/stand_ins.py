@@ -28,6 +28,9 @@ class NoJudge:
 
     troubles = {}  # noqa: RUF012
 
+    def begin(self):
+        pass
+
     async def judge(self, now, tracker):
         return []
 

@@ -14,7 +14,7 @@ from diagnosis.thresholds import Thresholds
 from handlers.command import Desk
 from handlers.messages.languages import speaking
 from handlers.messages.phrase import Clause
-from registry import keys
+from registry import RegistryAway, keys
 from registry.facts import pack
 from tests.bot.chinese import english_in
 from tests.bot.test_nodes import a_node
@@ -311,6 +311,48 @@ async def test_a_stall_said_by_an_earlier_bot_is_taken_back_by_this_one(judge, w
     (over,) = await judged(judge, now, tracker)
 
     assert isinstance(over, Cleared)
+
+
+@pytest.mark.parametrize("arrived", [True, False])
+async def test_what_never_arrived_is_said_again_in_the_next_reign(judge, world, arrived):
+    """Redis was lost while it was said: what no incident knows is found anew, and nothing else."""
+    tracker = Tracker()
+    now = await world(quiet=60)
+    await judged(judge, now)
+    (found,) = await judged(judge, now + 2)
+    if arrived:
+        tracker.receive("monitor/x/1", found, now + 2)
+
+    judge.begin()
+    again = await judged(judge, now + 4, tracker) + await judged(judge, now + 6, tracker)
+
+    assert [one.kind for one in again] == ([] if arrived else ["stalled"])
+
+
+async def test_what_was_found_before_redis_was_lost_is_said_when_it_is_back(judge, world, registry, monkeypatch):
+    """A look at all runs breaks off in their midst: what it found by then waits for the next one."""
+    now = await world(quiet=60)
+    await judged(judge, now)
+    await registry.runs.see("other", last_step=1, dialect="plain")
+    many, ranks_of, is_away = registry.runs.many, registry.ranks.all, [True]
+
+    async def in_order(names):
+        return await many(sorted(names, reverse=True))
+
+    async def lost(name):
+        if name == "other" and is_away[0]:
+            raise RegistryAway("gone")
+        return await ranks_of(name)
+
+    monkeypatch.setattr(registry.runs, "many", in_order)
+    monkeypatch.setattr(registry.ranks, "all", lost)
+    with pytest.raises(RegistryAway):
+        await judged(judge, now + 2)
+    is_away[0] = False
+
+    (found,) = await judged(judge, now + 4)
+
+    assert found.kind == "stalled"
 
 
 async def test_a_run_nobody_heard_of_for_long_is_left_alone(judge, world):
