@@ -3,7 +3,8 @@
 The order of the rules:
 
 1. telling lines of role root, the earliest first, hardware and memory before exceptions before signals
-   (`errors.py`); their envelopes are opened, what survived or came after the end is left out (`passed.py`);
+   (`errors.py`); their envelopes are opened; what was survived or came after the end (`passed.py`) and what is about
+   somebody else (`belongs.py`, `left_out.py`) is left out, and what a rank was at tells the kind (`at_work.py`);
 2. numbers that went bad before any of them (`numbers.py`);
 3. what kernel, scheduler and launcher say of killed processes (`killed.py`, `stops.py`);
 4. a rank that finished early; a run that waits, and who it waits for (`hang.py`): the watchdog's counters,

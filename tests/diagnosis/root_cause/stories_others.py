@@ -56,8 +56,8 @@ OTHERS = (
     ),
     *(
         Story(
-            f"the kernel told it, and the run trained on for two hours: {line[:40]}",
-            {"gpu07.log": plain(1, 4000, rank=0), "gpu07.dmesg.txt": kernel(900, "gpu07", line)},
+            f"the kernel told it, and the run trained on for long: {line[:40]}",
+            {"gpu07.log": plain(1, 1000, rank=0), "gpu07.dmesg.txt": kernel(600, "gpu07", line)},
             "none",
             innocent_nodes=("gpu07",),
         )
