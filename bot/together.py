@@ -76,8 +76,5 @@ def _speaking_for(first: Finding, others: Sequence[str]) -> Finding:
         return first
     shown = ", ".join(others[:SHOWN]) + (", …" if len(others) > SHOWN else "")
     count = "" if len(others) == 1 else f"{len(others)} more runs: "
-    return replace(
-        first,
-        text=f"{first.text}; the same goes for {count}{shown}",
-        details={**first.details, RUNS: "\n".join(others)},
-    )
+    more = f"The same goes for {count}{shown}."
+    return replace(first, details={**first.details, "more": more, RUNS: "\n".join(others)})

@@ -11,6 +11,7 @@ from diagnosis.incidents import Mute, Tracker
 from diagnosis.observations import Heartbeat, Origin, Phase, RankProgress
 from diagnosis.thresholds import Thresholds
 from handlers.command import Desk
+from handlers.messages.incident import NO_FACTS, root
 from handlers.messages.languages import speaking
 from handlers.messages.phrase import Clause
 from tests.bot.chinese import english_in
@@ -65,7 +66,7 @@ class Company:
     def threads(self):
         """Runs with an open thread, and whom each speaks for."""
         opened = [one for run in self.nodes for one in self.tracker.open_of(run)]
-        return {one.run: one.head.text.partition("the same goes for ")[2] for one in opened}
+        return {one.run: one.head.details.get("more", "").removeprefix("The same goes for ")[:-1] for one in opened}
 
 
 @pytest.fixture
@@ -102,8 +103,10 @@ async def test_one_silent_watcher_is_one_thread(company, runs, threads):
     said = await company.look()
 
     assert company.threads() == threads
+    (incident,) = company.tracker.open_of("a") + company.tracker.open_of("r00")
+    assert all(f"goes for {names}" in str(root(incident, NO_FACTS).blocks) for names in threads.values() if names)
     with speaking("zh"):
-        shown = " ".join(Clause(one.text).plain for one in said)
+        shown = " ".join(Clause(text).plain for one in said for text in (one.text, one.details.get("more", "")))
     assert not english_in(re.sub(r"\b(n1|r\d\d|[a-d])\b", "某", shown))
 
 
