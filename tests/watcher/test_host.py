@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -31,6 +32,7 @@ def start():
         process = subprocess.Popen(
             [sys.executable, "-c", code],
             env={"PATH": os.environ["PATH"], "SECRET_TOKEN": "not ours", **environment},
+            start_new_session=True,
             **options,
         )
         running.append(process)
@@ -38,8 +40,9 @@ def start():
 
     yield begin
     for process in running:
-        process.send_signal(signal.SIGCONT)
-        process.kill()
+        # What it started too: a rank left behind would be taken for one of every job that is looked at here later.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
@@ -128,11 +131,11 @@ async def test_a_stopped_or_dead_rank_is_seen(settings, start, number, state):
     await becomes(host, rank.pid, state)
 
 
-async def test_a_rank_that_waits_in_the_kernel_is_seen(settings, start):
+async def test_a_rank_that_waits_in_the_kernel_is_seen(settings, start, tmp_path):
     """State D, even where another thread of it sleeps."""
     code = (
-        "import os, tempfile, threading, time\n"
-        "fifo = os.path.join(tempfile.mkdtemp(), 'f'); os.mkfifo(fifo)\n"
+        "import os, threading, time\n"
+        f"fifo = {str(tmp_path / 'fifo')!r}; os.mkfifo(fifo)\n"
         "def stuck(): os.posix_spawn('/bin/true', ['true'], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, fifo, os.O_RDONLY, 0)])\n"
         "threading.Thread(target=stuck, daemon=True).start()\n"
         "time.sleep(600)\n"
