@@ -79,7 +79,7 @@ class Belonging:
         """The run told steps for long after it; where stamps tell no zone, some of those hours may be between zones."""
         time, last = found.sighting.symptom.time, self._timeline.newest_step
         if time is None or last is None or last.time is None:
-            return Whose.OURS
+            return Whose.UNKNOWN if time is None and _has_recovered(found) else Whose.OURS
         later = _between(time, last.time)
         if later is None or later <= (RECOVERED_SECONDS if _has_recovered(found) else OUTLIVED_SECONDS):
             return Whose.OURS

@@ -45,6 +45,9 @@ def lead_of(cause: Cause, case: Case, cluster: Cluster, timeline: Timeline) -> L
         _weigh_kill(lead, cause, case, cluster)
     if first.whose is Whose.UNKNOWN:
         _doubt_whose(lead)
+    elif first.file.kind == "kernel_log" and first.sighting.symptom.time is None and lead.rank is None:
+        # Seconds since the machine was started do not tell whether it was then.
+        lead.confidence = min(lead.confidence, MEDIUM)
     sender = stops.trace_sender(case)
     if sender is not None:
         lead.because.append(said(sender, "the supervisor saw this part fail first and ended the others"))

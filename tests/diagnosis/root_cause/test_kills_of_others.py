@@ -85,3 +85,18 @@ def test_who_runs_docker_is_not_sent_to_kubernetes(tmp_path, is_oom, code):
 
     assert not any("kubectl" in step for step in said.next)
     assert is_oom or any("`docker logs`" in step for step in said.next)
+
+
+@pytest.mark.parametrize(
+    ("stamp", "confidence"),
+    [("2026-03-14T09:09:50+00:00 node07 kernel:", "high"), ("[  811.100000]", "medium")],
+    ids=["at that moment", "so many seconds after a start of the machine"],
+)
+def test_a_kernels_line_without_a_date_is_less_sure(tmp_path, stamp, confidence):
+    """Nothing tells whether it was then: the machine may have run for weeks."""
+    (tmp_path / "train_node07.log").write_text(STEPS)
+    (tmp_path / "node07-dmesg.txt").write_text(f"{stamp} nfs: server filer7 not responding, still trying\n")
+
+    said = inspect([tmp_path]).diagnosis
+
+    assert (said.category, said.culprit_node, said.confidence) == (Category.STORAGE_STALL, "node07", confidence)
