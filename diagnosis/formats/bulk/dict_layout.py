@@ -51,8 +51,8 @@ class Column:
         self._end = end
         """The byte behind each of them."""
         size = -(-len(before) // BYTES) * BYTES
-        self._expected = np.frombuffer(before.ljust(size, b"\0"), np.uint64)
-        self._compared = np.frombuffer((b"\xff" * len(before)).ljust(size, b"\0"), np.uint64)
+        self._expected = np.frombuffer(before.ljust(size, b"\0"), WORD)
+        self._compared = np.frombuffer((b"\xff" * len(before)).ljust(size, b"\0"), WORD)
         self._words = 1
         """So many words hold most of them."""
         self._are_odd = False
