@@ -51,7 +51,7 @@ _PHASES = (
 )
 _EPOCH = re.compile(r"(?i)(?:epochs?[ :]*\[?|^(?=\d+/\d+\s))(\d+)")
 _EPOCH_LINE = re.compile(r"Epoch \d{1,9}/\d{1,9}\s*")
-_PAIR = re.compile(rf"([A-Za-z_|][\w./| -]*?)\s*[=:]\s*({NUMBER})(?![\d.]*\d)")
+_PAIR = re.compile(rf"([A-Za-z_|][\w./| -]*?)(?: \((?:batch|train)\))?\s*[=:]\s*({NUMBER})(?![\d.]*\d)")
 _TOO_FAST = 0.01
 """Seconds a step below which a bar without a name is taken for something else than training."""
 _OTHER_UNIT = re.compile(r", *[\d.?]+ ?\w+/s")

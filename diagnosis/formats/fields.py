@@ -242,6 +242,8 @@ LOSSES = (
     "main/loss",
     "loss/train",
     "loss_train",
+    "loss_(train)",
+    "loss_(batch)",
     "loss/out",
     "training_loss",
     "tr_loss",

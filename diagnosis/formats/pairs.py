@@ -43,7 +43,13 @@ _TWO_OF_HOW_MANY = re.compile(
     r"[\[(] *(?P<step_in_epoch>\d{1,12}) ?/ ?(?P<steps_per_epoch>\d{1,12}) *[\])]"
 )
 """`[ 1/ 3][ 800/ 1000]`: an epoch of some, and a batch of it."""
-_OF_HOW_MANY = re.compile(r"(?:^ *|[\[(|] *|[\])>-] +|(?<=\d) +|\t)(\d{1,12}) ?/ ?(\d{1,12})(?=:?\s|[\])|,;]|$)")
+_EPOCH_OVER_STEP = re.compile(
+    r"(?i)\bepoch ?/ ?(?:step|iter(?:ation)?) ?[:=] ?(?P<epoch>\d{1,6}) ?/ ?(?P<step>\d{1,12})"
+)
+"""FastReID: `epoch/iter: 52/13673`."""
+_OF_HOW_MANY = re.compile(
+    r"(?:^ *|[\[(|] *|[\])>-] +|(?<=\d) +|\t)(\d{1,12}) ?/ ?(\d{1,12})(?=:?\s(?!\d\d:\d\d)|[\])|,;]|$)"
+)
 _BEHIND = re.compile(r"\s+\[ *(?P<step_in_epoch>\d{1,12}) ?/ ?(?P<steps_per_epoch>\d{1,12})\]\s*$")
 """PyTorch's first tutorial: `loss: 2.294637  [ 6464/60000]`, under a line that tells the epoch."""
 _BATCH = re.compile(r"(?i)\bbatch ?[\[(] *$")
@@ -61,6 +67,7 @@ _CALLED_MEAN = re.compile(
     r"(?i)(?<![a-z])(?:avg|average|mean|final|total epoch)(?:\. |[ _.-])?(?:[a-z]+[ _-]){0,2}loss\W*$"
 )
 _EVALUATED = re.compile(r"(?i)(?<![a-z])(?:e?val|va|vali|valid|validation|test|dev|held-?out)[ _/-]?(?:loss|nll|ce)\b")
+_LOSSES = re.compile(r"(?i)\blosses\b")
 _LOSS_WORD = re.compile(r"(?i)(?:loss|perplexity|ppl)(?![a-z])")
 _LOSS_OF_STEP = re.compile(r"[ \t]+(\d+\.\d+(?:[eE][-+]?\d+)?|nan|inf)(?=[ \t]|$)")
 """`Train loss 100 0.345678`: the whole number is the step, the one behind it the loss."""
@@ -104,7 +111,8 @@ def named_tokens(text: str) -> dict[str, Token]:
             printed.setdefault(name, match.span("number"))
     # Where NeMo's own name stands, `loss` is Lightning's running mean.
     names = [name for name in printed if name != "loss"] if "reduced_train_loss" in printed else printed
-    loss = loss_key(names) or generator_loss(names) or _lone_loss(printed) or _beside_another(printed, text)
+    loss = loss_key(names) or generator_loss(names) or _total(printed, text) or _lone_loss(printed)
+    loss = loss or _beside_another(printed, text)
     tokens: dict[str, Token] = {}
     for name, span in sorted(printed.items(), key=_is_whole):
         if name == loss:
@@ -150,6 +158,9 @@ def wordless_counter(text: str, loss: Token, epoch: Token | None) -> dict[str, T
     place = _EPOCH_AND_STEP.search(text, 0, loss.start)
     if place is not None:
         return {name: Token(name, *place.span(name)) for name in ("epoch", "step_in_epoch")}
+    place = _EPOCH_OVER_STEP.search(text)
+    if place is not None:
+        return {name: Token(name, *place.span(name)) for name in place.re.groupindex}
     place = _COUNT_AND_TIME.search(text) if epoch is None else None
     if place is not None:
         return {"step": Token("step", *place.span(1))}
@@ -195,13 +206,22 @@ def _is_place(text: str, match: "re.Match[str]") -> bool:
 
 def _lone_loss(printed: dict[str, tuple[int, int]]) -> str | None:
     """A loss under a name of the script's own, such as `loss_net`, where it is the only one of the line."""
+    known = {span for name, span in printed.items() if field_of(name) is not None}
     names = [
         name
-        for name in printed
-        if _SOME_LOSS.search(name) and not _NOT_THE_LOSS.search(name) and not is_evaluation(name) and not field_of(name)
+        for name, span in printed.items()
+        if span not in known and _SOME_LOSS.search(name) and not _NOT_THE_LOSS.search(name) and not is_evaluation(name)
     ]
     is_one = len({printed[name] for name in names}) == 1
     return min(names, key=len) if is_one else None
+
+
+def _total(printed: dict[str, tuple[int, int]], text: str) -> str | None:
+    """`[Losses: x 0.12, conf 0.75, total 2.81]`, and a `total` beside the mean squared error that it has in it."""
+    span = printed.get("total")
+    if span is None or text[slice(*span)].isdecimal():
+        return None
+    return "total" if "mse" in printed or _LOSSES.search(text, 0, span[0]) is not None else None
 
 
 def _beside_another(printed: dict[str, tuple[int, int]], text: str) -> str | None:

@@ -75,13 +75,17 @@ TABLE = (
             "Loss is inf",
             "nan loss encountered",
             "NaN loss ",
+            "infinite or NaN",
+            "iverged with loss = NaN",
             "loss contains a NaN",
             "The loss returned in",
             "on-finite loss",
             "NaN detected in",
             "Invalid loss, ",
         ),
-        pattern=r"[Ll]oss is (?:nan|NaN|inf|Inf)\b|\b(?:nan|NaN) loss (?:encountered|detected)|loss contains a NaN|"
+        pattern=r"[Ll]oss is (?:nan|NaN|inf|Inf)\b|\b(?:nan|NaN) loss (?:encountered|detected|during training)|"
+        r"[Ll]oss became infinite or NaN(?: at iteration ?= ?(?P<iteration>\d{1,12}))?|loss contains a NaN|"
+        r"[Dd]iverged with loss = NaN|"
         r"The loss returned in `\w{1,40}` is (?:nan|inf)|[Nn]on-finite loss[^\n]{0,60}?(?:stop|abort|terminat|exit)|"
         r"NaN detected in (?:output|input) of (?P<where>[\w.]{1,120})|Invalid loss, (?:terminating|stopping) training",
         advice="Look at the first step that is not finite: its batch, learning rate and dtype.",

@@ -16,7 +16,7 @@ _REFUSE = re.compile(
 _LOSS_AT = re.compile(
     r"(?i)(?<![a-z])(?<!pos_)(?<!neg_)(?<!sample_)(?:loss|cost) (?:at|after|in|for|on) (?:the )?(?:global |training )?"
     r"(?:(?:step|iteration|iter|batch|minibatch)s? ?#?(?P<step>\d{1,3}(?:,\d{3}){1,3}|\d{1,12})|"
-    r"epoch ?#?(?P<epoch>\d{1,9}))"
+    r"epoch ?#?(?P<epoch>\d{1,9})(?:,? (?:step|iteration|iter|batch) ?#?(?P<step_in_epoch>\d{1,12}))?)"
     rf"(?: ?/ ?\d+)?(?: ?[:=]| is|,| ->)? {{0,8}}(?P<loss>{NUMBER})?"
 )
 """`Average loss at step 2000 : 4.31` and `Cost after iteration 100: 0.69`: the number behind the word is no loss."""
@@ -79,9 +79,10 @@ def _loss_at(text: str, placed: "re.Match[str]") -> Found | None:
     """The loss behind the step it was told at; behind an epoch it may be a mean."""
     if not placed["loss"] or is_evaluation_line(text, placed.start()):
         return None
-    counter = "step" if placed["step"] else "epoch"
-    tokens = (Token(counter, *placed.span(counter)), Token("loss", *placed.span("loss")))
-    return Found(tokens, "printed" if counter == "step" else "ordinal", sums_up=counter == "epoch")
+    counters = [name for name in ("step", "epoch", "step_in_epoch") if placed[name]]
+    tokens = tuple(Token(name, *placed.span(name)) for name in (*counters, "loss"))
+    sums = counters == ["epoch"]
+    return Found(tokens, "ordinal" if sums else "printed", sums_up=sums)
 
 
 def _head(text: str) -> str:

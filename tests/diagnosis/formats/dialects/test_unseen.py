@@ -8,6 +8,38 @@ from tests.diagnosis.formats.dialects.table import Case, check
 from tests.diagnosis.formats.reading import losses, read, samples
 
 CASES = [
+    Case(  # eriklindernoren/PyTorch-YOLOv3: parts, and their sum
+        "key and value",
+        "[Epoch 0/30, Batch 322/1313] [Losses: x 0.1123, y 0.1123, w 0.9123, h 0.8123, conf 0.7551, cls 0.1023, total 2.8067]\n"
+        "[Epoch 0/30, Batch 323/1313] [Losses: x nan, y nan, w nan, h nan, conf 0.7551, cls nan, total nan]\n",
+        [{"step": 322, "loss": 2.8067}, {"step": 323, "loss": math.nan}],
+    ),
+    Case(  # LeelaChessZero: the squared error is a part
+        "key and value",
+        "step 100, lr=0.02 policy=3.1123 value=0.912 mse=0.212 reg=1.112 total=4.5123 (320.11 pos/s)\n"
+        "step 200, lr=0.02 policy=3.0123 value=0.902 mse=0.202 reg=1.112 total=4.4123 (320.11 pos/s)\n",
+        [{"step": 100, "loss": 4.5123, "lr": 0.02}, {"step": 200, "loss": 4.4123}],
+    ),
+    Case(  # JDAI-CV/fast-reid: the date is no counter
+        "key and value",
+        "[04/14 11:48:20 fastreid.utils.events]:  eta: 0:10:21  epoch/iter: 52/13673  total_loss: 7.286  loss_cls_b1: "
+        "0.7251  loss_triplet_b1: 0.05893  time: 0.3308  lr: 4.56e-05  max_mem: 18418M\n"
+        "[04/14 11:49:04 fastreid.utils.events]:  eta: 0:09:38  epoch/iter: 53/13799  total_loss: 7.206  loss_cls_b1: "
+        "0.712  loss_triplet_b1: 0.05681  time: 0.3309  lr: 3.41e-05  max_mem: 18418M\n",
+        [{"step": 13673, "loss": 7.286, "epoch": 52, "lr": 4.56e-5}, {"step": 13799, "loss": 7.206, "epoch": 53}],
+    ),
+    Case(  # pmixer/SASRec.pytorch
+        "key and value",
+        "loss in epoch 1 iteration 0: 1.3861\nloss in epoch 1 iteration 1: 1.3761\nloss in epoch 2 iteration 0: 1.3661\n"
+        "loss in epoch 2 iteration 1: 1.3561\n",
+        [{"step": 0, "loss": 1.3861}, {"step": 1, "loss": 1.3761, "epoch": 1}, {"loss": 1.3661}, {"loss": 1.3561}],
+    ),
+    Case(  # milesial/Pytorch-UNet counts images
+        "progress bar",
+        "Epoch 1/5:   2%|2         | 96/4580 [00:20<15:12,  4.91img/s, loss (batch)=0.812]\n"
+        "Epoch 1/5:   4%|4         | 192/4580 [00:40<14:52,  4.91img/s, loss (batch)=0.712]\n",
+        [{"step": 96, "loss": 0.812}, {"step": 192, "loss": 0.712}],
+    ),
     Case(  # mlfoundations/open_clip: `Batch (t)` is a time
         "key and value",
         "2023-06-29,15:44:40 | INFO | Train Epoch: 0 [    64/109468 (0%)] Loss: 1.0672 (1.067) Data (t): 14.173 "
@@ -217,3 +249,10 @@ def test_two_halves_of_a_loss_are_no_points():
     )
 
     assert [(one.step, one.loss) for one in samples(read(text))] == [(1000, 0.6392), (2000, 0.3892)]
+
+
+def test_the_iteration_of_an_exception_is_no_loss():
+    """Detectron2 ends with it."""
+    text = "FloatingPointError: Loss became infinite or NaN at iteration=2!\nloss_dict = {'loss_mask': tensor(nan)}\n"
+
+    assert samples(read(text)) == []
