@@ -31,6 +31,8 @@ _RECORDS = "elastic/multiprocessing/errors/__init__.py"
 """The frame that torch's `@record` puts around anybody's main function."""
 _EXITS = frozenset({"container_exit", "batch_exit", "script_exit"})
 """Rows that tell how the whole of a process ended: what it raised stands above."""
+_NEAR = 3
+"""So many lines below `Exception ignored in` its traceback begins; a broken pipe has none."""
 _SPAWNERS = ("multiprocessing/spawn.py",)
 """A launcher only where it raised itself: the same file is the outermost frame of what its child ran."""
 
@@ -99,22 +101,23 @@ class TracebackReader:
     def __init__(self) -> None:
         self._open: dict[int | None, Raised] = {}
         self._chained: set[int | None] = set()
-        self._ignored: set[int | None] = set()
+        self._ignored: dict[int | None, int] = {}
+        """The line on which Python said so."""
 
     def observe(self, seen: Symptom) -> Raised | None:
         """Take one symptom in order; a traceback that has just got its exception."""
         rank = seen.origin.rank
         if seen.signature == "traceback":
             if len(self._open) < MAX_OPEN:
-                self._open[rank] = Raised(seen, is_chained=rank in self._chained, is_ignored=rank in self._ignored)
+                self._open[rank] = Raised(seen, is_chained=rank in self._chained, is_ignored=self._is_ignored(seen))
             self._chained.discard(rank)
-            self._ignored.discard(rank)
+            self._ignored.pop(rank, None)
             return None
         if seen.signature == "traceback_chained":
             self._chained.add(rank)
             return None
         if seen.signature == "traceback_ignored":
-            self._ignored.add(rank)
+            self._ignored[rank] = seen.evidence.line or 0
             return None
         raised = self._open.get(rank)
         if raised is None:
@@ -145,6 +148,10 @@ class TracebackReader:
     def is_open(self, rank: int | None) -> bool:
         """True while a traceback of this rank has no exception yet."""
         return rank in self._open
+
+    def _is_ignored(self, traceback: Symptom) -> bool:
+        said = self._ignored.get(traceback.origin.rank)
+        return said is not None and (traceback.evidence.line or 0) - said <= _NEAR
 
 
 def is_source(seen: Symptom) -> bool:

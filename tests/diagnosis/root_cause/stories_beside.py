@@ -87,6 +87,18 @@ BESIDE = (
         "none",
     ),
     Story(
+        "a broken pipe that nobody hears of has no traceback, and hides none that comes later",
+        {
+            "train.log": plain(1, 100)
+            + "Exception ignored in: <_io.TextIOWrapper name='<stdout>' mode='w' encoding='utf-8'>\n"
+            + "BrokenPipeError: [Errno 32] Broken pipe\n"
+            + plain(100, 300, begin=200)
+            + traceback("ValueError: expected 4 features, got 5")
+        },
+        "rank_crash",
+        evidence="expected 4 features",
+    ),
+    Story(
         "the thread that pins memory is gone",
         {
             "train.log": plain(1, 80, rank=0)
