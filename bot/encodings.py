@@ -16,6 +16,8 @@ FEWEST_LINES = 3
 _WIDE = ("utf-16-le", "utf-16-be")
 _LEGACY = ("gb18030", "cp932", "cp949", "big5", "euc_jp", "cp1252", "cp1251", "cp1254")
 _MOSTLY = 0.9
+_CLEARLY = 3
+"""Where so many times more letters are UTF-8 than are not, somebody cut them: chance gives one for each."""
 
 
 def encoding_of(head: bytes) -> str | None:
@@ -23,7 +25,8 @@ def encoding_of(head: bytes) -> str | None:
     if head.isascii() and b"\0" not in head:
         return UTF_8
     if b"\0" in head:
-        return next((name for place, name in enumerate(_WIDE) if _is_wide(head, 1 - place)), UTF_8)
+        wide = next((name for place, name in enumerate(_WIDE) if _is_wide(head, 1 - place)), None)
+        return wide or encoding_of(head.replace(b"\0", b""))  # a hole, where somebody truncated it under its writer
     decoded = _decoded(head, UTF_8)
     lost = decoded.count("\ufffd") - head.count("\ufffd".encode())
     if lost <= 0:
@@ -33,7 +36,8 @@ def encoding_of(head: bytes) -> str | None:
     if words[best]:
         return best
     lines = sum("\ufffd" in line for line in decoded.split("\n"))
-    return None if lines >= FEWEST_LINES else UTF_8
+    read = sum(letter > "\x7f" for letter in decoded) - lost
+    return None if lines >= FEWEST_LINES and read <= _CLEARLY * lost else UTF_8
 
 
 def _is_wide(head: bytes, place: int) -> bool:

@@ -116,6 +116,29 @@ def test_a_little_garbage_makes_no_other_encoding_of_a_log(tmp_path, garbage):
     assert said.diagnosis.unknown == ()
 
 
+@pytest.mark.parametrize("cut", ["█▏", "显存"])
+def test_letters_that_were_cut_make_no_unknown_encoding_of_a_log(tmp_path, cut):
+    """Ranks that print over each other cut bars and words in their midst, all through a log."""
+    lines = [f"step {n} loss 2.5 {cut * 5}".encode()[: -1 if n % 10 == 0 else None] for n in range(1, 200)]
+    (tmp_path / "train.log").write_bytes(b"\n".join(lines) + b"\n")
+
+    said = inspect([tmp_path])
+
+    assert said.summary.loss()["points"] == 199
+    assert said.diagnosis.unknown == ()
+
+
+def test_a_hole_hides_no_encoding(tmp_path):
+    """A log that was truncated under its writer begins with NULs."""
+    text = "".join(f"步数: {n} 损失: 2.5\n" for n in range(1, 40))
+    (tmp_path / "train.log").write_bytes(b"\0" * 4096 + text.encode("gbk"))
+
+    said = inspect([tmp_path])
+
+    assert said.summary.loss()["points"] == 39
+    assert said.case.files[0].tail[-1] == "步数: 39 损失: 2.5"
+
+
 CUT = "packed, and its end is missing: it was cut, or is still being written"
 
 
