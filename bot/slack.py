@@ -124,6 +124,12 @@ class Slack:
         first, newest = self._unanswered
         return newest - first >= DEAF_SECONDS and time.monotonic() - newest < DEAF_AGAIN_SECONDS
 
+    def _note_answer(self, began: float, *, is_answered: bool) -> None:
+        first, newest = self._unanswered or (began, began)
+        # One call that failed now and another hours ago are no long silence.
+        first = first if began - newest < DEAF_AGAIN_SECONDS else began
+        self._unanswered = None if is_answered else (first, began)
+
     async def aclose(self) -> None:
         """Close the connections."""
         if self._session is not None:
@@ -142,8 +148,7 @@ class Slack:
             answer = answer_of_failure(failure, time.time())
         self.calls[method, str(answer.outcome)] += 1
         self.last_trouble = None if answer.is_ok else answer
-        first = began if self._unanswered is None else self._unanswered[0]
-        self._unanswered = None if answer.is_answer else (first, began)
+        self._note_answer(began, is_answered=answer.is_answer)
         if not answer.is_ok:
             logger.info("%s: %s %s", method, answer.outcome, answer.error)
         return answer

@@ -55,6 +55,22 @@ async def test_nobody_there_is_away(workspace):
     await door.aclose()
 
 
+@pytest.mark.parametrize(
+    ("times", "is_deaf"), [((0, 30), False), ((0, 30, 65), True), ((0, 7200), False), ((0, 7200, 7265), True)]
+)
+async def test_a_slack_that_answers_nothing_is_deaf(monkeypatch, times, is_deaf):
+    """For a minute, and by calls that follow each other: one that failed two hours ago says nothing of now."""
+    door = Slack("xoxb-1", "http://127.0.0.1:1/api/", deadline_seconds=2.0)
+
+    for now in times:
+        with monkeypatch.context() as then:
+            then.setattr(slack_module.time, "monotonic", lambda now=now: 1000.0 + now)
+            door._note_answer(1000.0 + now, is_answered=False)
+            told = door.is_deaf
+
+    assert told is is_deaf
+
+
 async def test_a_429_closes_its_channel_for_as_long_as_slack_says():
     """The next post waits; nothing goes early."""
     async with Workspace.start() as workspace:
