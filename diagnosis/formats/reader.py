@@ -257,9 +257,12 @@ class LogReader:
     def _tell_again(self, lines: Lines, place: int, told: Sequence[Told]) -> int:
         """Say for the lines from here on that are the one just read what it said; how many they are."""
         printed, memory = lines.printed, self._memory
+        # They are counted only where they are left out: else the same ones would be counted again and again.
+        if not tells_the_same_again(self, told):
+            return 0
         others = (at for at in range(place, len(printed)) if printed[at] != printed[place - 1])
         times = next(others, len(printed)) - place
-        if not times or not tells_the_same_again(self, told):
+        if not times:
             return 0
         assert self._line is not None
         self._unwrapper.count_alike(times)

@@ -9,6 +9,7 @@ from bot import log_lines
 from bot.inspect import inspect
 from diagnosis.formats.reader import LogReader
 from diagnosis.formats.settled import TOLD_SINGLY, tells_the_same_again
+from diagnosis.formats.splitter import Lines
 from diagnosis.observations import Origin
 from tests.diagnosis.formats.test_fast_paths import one_by_one, told, whole
 
@@ -119,6 +120,27 @@ def test_a_line_that_floods_a_log_is_read_a_few_times(line, tmp_path, monkeypatc
         sum(one.count for one in facts.all_of(name)) == 50_000
         for name in {s.symptom.signature for s in facts.sightings}
     )
+
+
+class Looked(list):
+    """Lines that count how often one of them is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, place):
+        Looked.looks += isinstance(place, int)
+        return super().__getitem__(place)
+
+
+@pytest.mark.parametrize("line", ["[", "{", LINES[0], LINES[13]])
+def test_a_line_that_cannot_be_counted_is_not_looked_at_again_and_again(line, monkeypatch):
+    """The work of looking grows with the lines, not with their square: `[` may open a record each time."""
+    monkeypatch.setattr(Looked, "looks", 0)
+    printed, size = Looked([line] * 5000), len(line) + 1
+
+    LogReader("train.log", Origin())._take_lines(Lines(printed, printed, 1, range(0, 5001 * size, size)))
+
+    assert Looked.looks < 20 * len(printed)
 
 
 @pytest.mark.parametrize("line", LINES)

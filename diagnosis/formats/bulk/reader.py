@@ -174,9 +174,12 @@ class BulkReader(LogReader):
         if self._in_a_row < TOLD_SINGLY or self._in_a_row % TOLD_SINGLY:
             return row
         chunk, memory = self._chunk, self._memory
-        times = chunk.again(row - 1)
         told = memory.out[self._told_before :]
-        if not times or not tells_the_same_again(self, told):
+        # They are counted only where they are left out: else the same ones would be counted again and again.
+        if not tells_the_same_again(self, told):
+            return row
+        times = chunk.again(row - 1)
+        if not times:
             return row
         assert self._line is not None
         self._unwrapper.count_alike(times)
