@@ -33,14 +33,14 @@ def as_one(
 
     Args:
         said: What is news of all runs.
-        channels: Run → where it is told.
+        channels: Run → where it is told; one that is gone meanwhile has none, and is told by itself.
         tracker: What was told already.
         now: The registry's time.
         is_silent: Whether it holds of a run that was told of that its watcher is silent.
     """
     alike: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
     for one in said:
-        if _is_silence(one) and tracker.would_tell(one, now):
+        if _is_silence(one) and one.origin.run in channels and tracker.would_tell(one, now):
             alike[channels[one.origin.run], one.details[NODES]].append(one)
     spoken_for = {name for run in tracker.troubled_runs if is_silent(run) for name in spoken_for_by(run, tracker)}
     instead: dict[int, Finding | None] = {}

@@ -180,3 +180,25 @@ async def test_who_is_muted_speaks_for_nobody(company):
     await company.look()
 
     assert company.threads() == {"a": "", "b": "c"}
+
+
+async def test_a_run_that_is_gone_meanwhile_ends_no_bot(company, monkeypatch):
+    """Redis was emptied in the midst of a look: what was found is said, each for itself."""
+    for run in ("a", "b"):
+        await company.trains(run, "n1")
+    await company.look()
+    company.ages["n1"] = SILENT
+    many, routes_of, gone = company.registry.runs.many, company.registry.routes.all, []
+
+    async def emptied():
+        gone.append(True)
+        return await routes_of()
+
+    async def left(names):
+        return [] if gone and gone.pop() else await many(names)
+
+    monkeypatch.setattr(company.registry.routes, "all", emptied)
+    monkeypatch.setattr(company.registry.runs, "many", left)
+    await company.look()
+
+    assert company.threads() == {"a": "", "b": ""}
