@@ -37,13 +37,15 @@ def confirmations(case: Case, cluster: Cluster, victim: Candidate) -> list[Candi
     """Every line that proves that this process was ended for lack of memory, the strongest first.
 
     A kernel ends processes of anybody: what it did on another node, at another time than the victim ended, or to a
-    process that is known not to be the job's, proves nothing.
+    process that is known not to be the job's, proves nothing. Whatever a process calls itself, its number names it.
     """
+    pid = victim.sighting.symptom.fields.get("pid")
     found = [
         candidate(sighting, file, log, cluster)
         for file, log in case.read_by_line()
         for sighting in log.sightings
-        if sighting.symptom.role is Role.CONFIRM and sighting.symptom.signature in CONFIRMING
+        if sighting.symptom.signature in CONFIRMING
+        and (sighting.symptom.role is Role.CONFIRM or (pid is not None and sighting.symptom.fields.get("pid") == pid))
     ]
     numbered, is_exact = _numbered_by_kernel(case, victim), case.looked_at is not None
     fitting = [item for item in found if item.file.kind != "kernel_log" or _can_be(item, victim, numbered, is_exact)]

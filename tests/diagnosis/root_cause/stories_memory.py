@@ -9,6 +9,7 @@ from tests.diagnosis.root_cause.build import (
     down,
     glog,
     gpu_csv,
+    kernel,
     megatron,
     plain,
     timeout,
@@ -28,7 +29,32 @@ OLD_OOM = (
 )
 
 
+GROUP = (
+    "Memory cgroup out of memory: Killed process 29436 ({name}) total-vm:1933680kB, anon-rss:1178156kB, file-rss:102576kB, "
+    "shmem-rss:0kB, UID:0 pgtables:2884kB oom_score_adj:0"
+)
+
+
 MEMORY = (
+    Story(
+        "a process of its own name is ended at its group's limit, and its number is known",
+        {
+            "train.log": plain(1, 100) + agent(-9, 1, 29436, rank=1, host="gpu-7", at=202),
+            "gpu-7.dmesg.txt": kernel(200, "gpu-7", GROUP.format(name="my_model")),
+        },
+        "host_oom",
+        rank=1,
+        evidence="Killed process 29436 (my_model)",
+    ),
+    Story(
+        "a browser is ended at its group's limit at the moment at which a rank is killed",
+        {
+            "train.log": plain(1, 100) + agent(-9, 1, 4711, rank=1, host="gpu-7", at=202),
+            "gpu-7.dmesg.txt": kernel(200, "gpu-7", GROUP.format(name="chrome")),
+        },
+        "rank_crash",
+        rank=1,
+    ),
     Story(
         "one rank runs out of GPU memory, the others wait ten minutes",
         {
