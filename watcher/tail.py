@@ -18,7 +18,7 @@ POLL_BYTES = 1 << 20
 RESCAN_SECONDS, LONGEST_RESCAN_SECONDS = 1.0, 10.0
 """How soon new files are looked for again, and how late where that costs much."""
 SCAN_COSTS = 50
-"""A folder of thousands of files is listed so seldom that it takes one part in so many of a core, within these bounds."""
+"""A folder of thousands of files takes one part in so many of a core, as far as these bounds let it."""
 RETRY_SECONDS = 5.0
 COVER_SECONDS = 10.0
 """Files that are not held open are looked at in turn, all of them within this time."""
