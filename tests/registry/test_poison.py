@@ -23,6 +23,8 @@ async def story(victim, tmp_path, monkeypatch):
 class Story:
     def __init__(self, victim, spool):
         self.rogue = victim.client()
+        # Nothing is promised of how fast a rogue is: 100 MB take a while on a busy machine.
+        self.rogue.connection_pool.connection_kwargs["socket_timeout"] = None
         self.spool = spool
         self.registry = connect(victim.url, "w1")
         self.bot = connect(victim.url, "bot")
