@@ -19,6 +19,7 @@ from diagnosis.findings import Cleared, Finding, Jump, Severity, Verdict
 from diagnosis.formats.settings import ReadSettings
 from diagnosis.incidents import Announcement, Noted, Opened, Reason, Resolved, Tracker, Updated
 from diagnosis.observations import Observation, Origin, Phase, PhaseMark, StepSample
+from diagnosis.root_cause import unread
 from diagnosis.root_cause.answer import printed_time
 from diagnosis.stall import NEWEST, allowed_silence
 from diagnosis.thresholds import Thresholds
@@ -72,6 +73,8 @@ class Replayed:
     """Every day in which the run trained."""
     blind: tuple[str, ...] = ()
     """Why these files tell nothing, good or bad; empty: they do."""
+    unread: tuple[str, ...] = ()
+    """What of these files was not read."""
 
     @property
     def pages(self) -> list[Posted]:
@@ -99,6 +102,7 @@ class Replayed:
                 "schema": 1,
                 "points": self.points,
                 "cannot_tell": list(self.blind),
+                "unread": list(self.unread),
                 "posted": [one.as_dict() for one in self.posted],
                 "days": self.by_day(),
             }
@@ -139,6 +143,7 @@ def replay(
         done.posted += _posted(tracker.receive(f"{number}/{verdict.kind}", verdict, now), verdict, shown)
     done.posted += _posted(tracker.tick(now + _AFTER), None, now if recording.is_timed else None)
     done.blind = reasons(case, roots, has_steps=bool(recording.steps or done.posted))
+    done.unread = tuple(unread(case))
     return done
 
 

@@ -34,6 +34,8 @@ def print_replay(done: Replayed, *, everything: bool = False, console: Console |
     threads = len(done.pages)
     said = f"{threads} thread{'' if threads == 1 else 's'}" if threads else "no thread"
     console.print(f"{done.points:,} loss points: {said} would have been opened")
+    for what in done.unread:
+        console.print(Text(f"Not read: {clean(what)}", style="yellow"))
 
 
 def _print_one(one: Posted, console: Console) -> None:

@@ -138,12 +138,17 @@ def _healthy(case: Case, timeline: Timeline, hang: Hang) -> tuple[str, ...]:
     return (f"{errors}; the newest step is {last.step:,}", *waits)
 
 
+def unread(case: Case) -> list[str]:
+    """What of these files nobody has read: of files that were cut, of words in another encoding, of lines too long."""
+    told = list(case.unread[:_KEPT])
+    told += [f"{file.path}: {file.problem}" for file in case.files if file.problem and file.kind != "unknown"][:4]
+    return told + [_of_long_lines(file) for file in case.files if file.unmatched.cut][:4]
+
+
 def _not_seen(case: Case, cluster: Cluster, lead: Lead | None) -> list[str]:
     """What would have helped and is not there."""
     is_live = case.looked_at is not None
-    told = list(case.unread[:_KEPT])
-    told += [f"{file.path}: {file.problem}" for file in case.files if file.problem and file.kind != "unknown"][:4]
-    told += [_of_long_lines(file) for file in case.files if file.unmatched.cut][:4]
+    told = unread(case)
     if lead is None and not is_live:
         return told
     category = lead.category if lead is not None else Category.COLLECTIVE_HANG

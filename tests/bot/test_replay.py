@@ -1,5 +1,6 @@
 """Replay: what would have been posted about a log, and when."""
 
+import gzip
 import json
 
 import pytest
@@ -124,3 +125,17 @@ def test_what_is_left_out_is_counted_in_good_english(count, words, capsys):
     print_replay(Replayed([Posted("edit", None, None, "x")] * count))
 
     assert words in capsys.readouterr().out
+
+
+def test_a_log_that_was_cut_is_no_log_of_a_quiet_run(tmp_path, capsys):
+    """What was not read of it is said beside what would have been posted."""
+    log, packed = tmp_path / "train.log.gz", gzip.compress(healthy(9000).encode())
+    log.write_bytes(packed[: len(packed) // 2])
+
+    assert main(["replay", str(log)]) == FINE
+    text = capsys.readouterr().out
+    assert main(["replay", "--json", str(log)]) == FINE
+
+    (unread,) = json.loads(capsys.readouterr().out)["unread"]
+    assert unread.startswith("train.log.gz: packed, and its end is missing")
+    assert f"Not read: {unread}" in text
