@@ -60,6 +60,8 @@ _NOBODYS = frozenset(
 _CLEAR = 7
 """A hint of this weight shows that ranks wait, lawfully or not."""
 _KEPT = 12
+_RECORDS = (".json", ".jsonl", ".csv", ".tsv")
+"""What a framework writes beside its log."""
 
 
 def diagnose(case: Case) -> Diagnosis:
@@ -142,7 +144,8 @@ def unread(case: Case) -> list[str]:
     """What of these files nobody has read: of files that were cut, of words in another encoding, of lines too long."""
     told = list(case.unread[:_KEPT])
     told += [f"{file.path}: {file.problem}" for file in case.files if file.problem and file.kind != "unknown"][:4]
-    return told + [_of_long_lines(file) for file in case.files if file.unmatched.cut][:4]
+    told += [_of_long_lines(file) for file in case.files if file.unmatched.cut][:4]
+    return told + _of_several_runs(case)
 
 
 def _not_seen(case: Case, cluster: Cluster, lead: Lead | None) -> list[str]:
@@ -172,6 +175,20 @@ def _of_long_lines(file: CaseFile) -> str:
     first = f"line {file.unmatched.first_cut}"
     lines = f"{first} is" if file.unmatched.cut == 1 else f"{file.unmatched.cut} lines, the first is {first}, are"
     return f"{file.path}: {lines} longer than 64 KiB: what stands behind that was not read"
+
+
+def _of_several_runs(case: Case) -> list[str]:
+    """One run prints in one style, so logs in several are rarely of one; a watcher was told whose they are."""
+    logs: dict[str, str] = {}
+    for file in case.files:
+        is_log = file.kind == "training_log" and not file.path.endswith(_RECORDS)
+        if is_log and file.dialect and file.log is not None and file.log.last_step is not None:
+            logs.setdefault(file.dialect, file.path)
+    if case.looked_at is not None or len(logs) < 2:
+        return []
+    (first, one), (second, another) = list(logs.items())[:2]
+    styles = f"{one} ({first}) and {another} ({second})"
+    return [f"{styles} were read as logs of one run; if they are of two, look at each by itself"]
 
 
 def _which_rank(lead: Lead, *, is_live: bool, is_hang: bool) -> str:

@@ -194,6 +194,27 @@ def test_one_line_too_long_is_told_by_its_number(tmp_path):
     )
 
 
+PLAIN, MEGATRON = (
+    "step {0} loss 2.5 lr 1e-4\n",
+    " iteration {0:8d}/ 100 | elapsed time per iteration (ms): 9.1 | learning rate: 1.0E-04 | lm loss: 2.5E+00 | loss scale: 1.0 |\n",
+)
+DOUBTED = (
+    "a.log (key and value) and b{} (megatron) were read as logs of one run; if they are of two, look at each by itself"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "style", "told"),
+    [("b.log", MEGATRON, (DOUBTED.format(".log"),)), ("b.log", PLAIN, ()), ("b.jsonl", MEGATRON, ())],
+    ids=["another style", "the same style", "records beside the log"],
+)
+def test_logs_of_two_styles_may_be_of_two_runs_and_it_is_said(tmp_path, name, style, told):
+    for path, line in ((tmp_path / "a.log", PLAIN), (tmp_path / name, style)):
+        path.write_text("".join(map(line.format, range(1, 40))))
+
+    assert inspect([tmp_path]).diagnosis.unknown == told
+
+
 @pytest.mark.parametrize("at", [40, 400, -6])
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_a_damaged_packed_file_says_so_and_the_others_are_read(tmp_path, pack, at):

@@ -47,9 +47,14 @@ EVIDENCE: Mapping[str, str] = MappingProxyType(
         "{path}: there is no file to read": "{path}：没有可读的文件",
         "{file}: no line of it tells a training step or a loss": "{file}：没有任何一行写明训练步或损失",
         "and {n} more": "另有 {n} 项",
-        "line {n} is longer than 64 KiB: what stands behind that was not read": "第 {n} 行超过 64 KiB，其后的内容没有读",
+        "line {n} is longer than 64 KiB: what stands behind that was not read": (
+            "第 {n} 行超过 64 KiB，其后的内容没有读"
+        ),
         "{n} lines, the first is line {n2}, are longer than 64 KiB: what stands behind that was not read": (
             "{n} 行超过 64 KiB（最先是第 {n2} 行），其后的内容没有读"
+        ),
+        "{a} and {b} were read as logs of one run; if they are of two, look at each by itself": (
+            "{a} 与 {b} 被当作同一个任务的日志；若属于两个任务，请分别查看"
         ),
         "packed, and its end is missing: it was cut, or is still being written": "压缩文件缺少结尾：被截断，或仍在写入",
         "it is not UTF-8, and its encoding is not known: words beyond ASCII were not read": (
