@@ -6,6 +6,7 @@ is its evaluation loss (`phases.py`). DLLogger's epoch line holds a sum and is n
 
 import re
 
+from diagnosis.formats.dialects.epochs import whole_steps
 from diagnosis.formats.line_format import NOTHING_FOUND, Found, LineFormat, Token, where
 from diagnosis.formats.numbers import NUMBER
 from diagnosis.observations import StepKind
@@ -68,6 +69,18 @@ _DLLOGGER = LineFormat(
     },
 )
 
+_DLLOGGER_EPOCHS = LineFormat(
+    name="dllogger",
+    hint="DLL ",
+    head=re.compile(
+        r"\bDLL \S+(?: \S+)? - epoch +(?P<epoch>\d+) \| iter +(?P<step_in_epoch>\d+)/ *(?P<steps_per_epoch>\d+) \|"
+    ),
+    fields={"loss": where(r"\| loss +#"), "lr": where(r"\blrate +#")},
+    needs=("loss",),
+    settle=whole_steps(1),
+)
+"""NVIDIA's RNN-T, Jasper and FastPitch: `epoch 28 | iter 113/181 | loss 30.79`, in RNN-T one line in many epochs."""
+
 _DLLOGGER_JSON = LineFormat(
     name="dllogger",
     hint="DLLL {",
@@ -90,4 +103,4 @@ _HUGECTR = LineFormat(
     },
 )
 
-FORMATS = (_Mllog(), _DLLOGGER, _DLLOGGER_JSON, _HUGECTR)
+FORMATS = (_Mllog(), _DLLOGGER, _DLLOGGER_EPOCHS, _DLLOGGER_JSON, _HUGECTR)

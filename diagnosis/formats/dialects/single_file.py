@@ -1,4 +1,4 @@
-"""Small trainers of one file each: minimind, mlx-lm, tinygrad, fastText's bar, BigDL, gluon-nlp, audiocraft."""
+"""Small trainers of one file each: minimind, mlx-lm, tinygrad, fastText, BigDL, gluon-nlp, audiocraft, Demucs."""
 
 import re
 
@@ -72,9 +72,9 @@ _AUDIOCRAFT = LineFormat(
     hint="Train | Epoch ",
     head=re.compile(r"\bTrain \| Epoch (?P<epoch>\d+) \| (?P<step_in_epoch>\d+)/(?P<steps_per_epoch>\d+) \|"),
     fields={
-        "loss": (where(r"\bce=#"), where(r"\bloss=#")),
+        "loss": (where(r"\bce=#"), where(r"\b[Ll]oss[= ]#")),
         "lr": where(r"\blr=#"),
-        "grad_norm": where(r"\bgrad_norm=#"),
+        "grad_norm": (where(r"\bgrad_norm=#"), where(r"\| Grad #")),
         "loss_scale": where(r"\bgrad_scale=#"),
         "perplexity": where(r"\bppl=#"),
     },

@@ -30,8 +30,11 @@ _PRINTED = "#"
 """How NumPy marks a header: the columns may be set apart by a single blank."""
 _RATE = frozenset(("lr", "grad_norm"))
 """Beside one of these a loss is a training's, even if no column counts the rows."""
+_TRAINING = frozenset(("train_loss", "training_loss", "train/loss", "loss_train", "loss/train", "tr_loss", "trn_loss"))
+"""A loss of this name is a training's if nothing but numbers stands in its table: a row is an epoch."""
 _BLANKS = "  "
 """Columns that are set apart by blanks, two at least."""
+_SEPARATORS = (",", "\t", ";")
 _RULE = re.compile(r"^[-=+| ─━┼]{3,}$")
 _GAP = re.compile(r" {2,}")
 _WORDS = re.compile(r"\S+(?: \S+)*")
@@ -59,6 +62,8 @@ class Columns:
         self._parts: list[int] = []
         """Columns of which the loss is the sum, where no column holds it."""
         self._is_spacy = False
+        self._is_bare = False
+        """Only the name of the loss says that this is a training's."""
 
     @property
     def is_open(self) -> bool:
@@ -88,11 +93,11 @@ class Columns:
     def _open(self, text: str) -> bool:
         if len(text) < 8 or not any(word in text.lower() for word in ("loss", "ce", "wall time", "rmse", "l2_trn")):
             return False
-        for delimiter in (_PRINTED, ",", "\t", ";", "|", _BLANKS):
+        for delimiter in (_PRINTED, *_SEPARATORS, "|", _BLANKS):
             if delimiter not in text or (delimiter == _PRINTED and not text.startswith(_PRINTED)):
                 continue
             names = [_column(cell) for cell in _cells(text, delimiter)]
-            if self._opens_with(names):
+            if self._opens_with(names, delimiter):
                 self._delimiter, self._names = delimiter, names
                 self._starts = [match.start() for match in _WORDS.finditer(text)]
                 return True
@@ -105,7 +110,7 @@ class Columns:
             return []
         return [found.get(start, "") for start in self._starts]
 
-    def _opens_with(self, names: list[str]) -> bool:
+    def _opens_with(self, names: list[str], delimiter: str) -> bool:
         self._is_spacy = names[: len(_SPACY)] == _SPACY
         if self._is_spacy:
             names[: len(_SPACY)] = ["epoch", "step"]
@@ -119,7 +124,8 @@ class Columns:
         if loss is None and not self._parts and not any(is_evaluation(name) for name in names):
             return False
         known = {field[0] for field in map(field_of, names) if field is not None}
-        if step is None and (loss is None or known.isdisjoint(_RATE)):
+        self._is_bare = step is None and known.isdisjoint(_RATE)
+        if self._is_bare and (loss not in _TRAINING or delimiter not in _SEPARATORS):
             return False
         self._loss = names.index(loss) if loss is not None else None
         self._step = names.index(step) if step is not None else None
@@ -131,6 +137,8 @@ class Columns:
         for place, (name, cell) in enumerate(zip(self._names, cells, strict=True)):
             number = _number(cell)
             if number is None:
+                if self._is_bare and cell.strip():
+                    return False
                 continue
             understood += 1
             known = self._meaning(place, name)

@@ -8,6 +8,27 @@ from tests.diagnosis.formats.dialects.table import Case, check
 from tests.diagnosis.formats.reading import losses, read, samples
 
 CASES = [
+    Case(  # MLPerf's RNN-T: one line in a thousand steps
+        "dllogger",
+        "DLL 2023-05-15 13:57:16.743792 - epoch   23 | iter   18/181 | loss   28.58 | utts/s   203 | took  7.58 s | lrate 7.20e-03\n"
+        "DLL 2023-05-15 13:58:26.000085 - epoch   23 | avg train utts/s  3615 | took 76.92 s\n"
+        "DLL 2023-05-15 13:58:26.676906 - epoch   23 |   dev ema wer   8.08 | took  0.68 s\n"
+        "DLL 2023-05-15 14:04:25.166276 - epoch   28 | iter  113/181 | loss   30.79 | utts/s    32 | took 47.93 s | lrate 7.20e-03\n",
+        [{"step": 4000, "loss": 28.58, "epoch": 23, "lr": 7.2e-3}, {"step": 5000, "loss": 30.79, "epoch": 28}],
+    ),
+    Case(  # facebookresearch/demucs: its validation's lines have the same shape
+        "audiocraft",
+        "- Train | Epoch 1 | 572/573 | 1.48 it/sec | Loss 0.2019 | Reco 0.1994 | Grad 0.0963 | Penalty 247.226\n"
+        "- Train Summary | Epoch 1 | Loss=0.2019 | Reco=0.1994 | Grad=0.0963 | Penalty=247.2265\n"
+        "- Valid | Epoch 1 | 1/3 | 0.31 it/sec | Loss 0.2213 | Reco 0.2213 | Nsdr 3.922\n"
+        "- Train | Epoch 2 | 143/573 | 1.47 it/sec | Loss 0.1825 | Reco 0.1803 | Grad 0.0848 | Penalty 214.215\n",
+        [{"step": 572, "loss": 0.2019, "grad_norm": 0.0963}, {"step": 573 + 143, "loss": 0.1825}],
+    ),
+    Case(  # HKBU-HPML/FADNet: a row is an epoch
+        "table",
+        "train_loss\ttrain_EPE\tEPE\n14.6918\t27.5545\t21.5814\n11.6241\t19.7480\t18.7638\n",
+        [{"step": 1, "loss": 14.6918}, {"step": 2, "loss": 11.6241}],
+    ),
     Case(  # eriklindernoren/PyTorch-YOLOv3: parts, and their sum
         "key and value",
         "[Epoch 0/30, Batch 322/1313] [Losses: x 0.1123, y 0.1123, w 0.9123, h 0.8123, conf 0.7551, cls 0.1023, total 2.8067]\n"
@@ -256,3 +277,13 @@ def test_the_iteration_of_an_exception_is_no_loss():
     text = "FloatingPointError: Loss became infinite or NaN at iteration=2!\nloss_dict = {'loss_mask': tensor(nan)}\n"
 
     assert samples(read(text)) == []
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["model,train_loss,val_loss\nsmall,2.31,2.41\nlarge,1.31,1.41\n", "loss,score\n2.31,0.41\n1.31,0.51\n"],
+    ids=["rows with names", "any loss"],
+)
+def test_a_table_of_results_is_no_curve(table):
+    """Nothing counts its rows, and not only numbers of a training stand in it."""
+    assert samples(read(table)) == []
