@@ -37,7 +37,7 @@ from watcher.saying import Saying
 from watcher.settings import WatcherSettings
 from watcher.shared_logs import SharedLogs
 from watcher.spool import Spool, SpoolTaken
-from watcher.unread import unread_line
+from watcher.unread import say_how_it_reads
 from watcher.worker import NoAnswer
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ class Agent:
         while True:
             for run in self.runs:
                 self._saying.follows(run.run.name, run.run.logs, run.files, run.problems)
-                self._saying.unread(run.run.name, unread_line(run))
+                say_how_it_reads(self._saying, run)
             self._saying.registry(self._registry_problem, has_spool=self._spool is not None)
             await asyncio.sleep(SAY_SECONDS)
 

@@ -35,6 +35,7 @@ class Saying:
         self._seen_files: dict[str, int] = {}
         self._is_away = False
         self._told_unread: set[str] = set()
+        self._told_read: dict[str, bool] = {}
 
     def follows(self, run: str, patterns: Sequence[str], files: int, problems: Iterable[str]) -> None:
         """How many files a run has now; a count that still moves is waited for."""
@@ -56,6 +57,15 @@ class Saying:
             self._told_unread.add(run)
             self._say(f"{run}: no line tells a step or a loss so far, such as this one: {sample[:MOST_SAMPLE]}")
             self._say(f"{run}: {NAME_THEM}")
+
+    def reads(self, run: str, dialect: str | None, step: int | None, loss: float | None) -> None:
+        """The first step and the first loss that a run's log told: who started us sees that it is read rightly."""
+        has_loss = loss is not None
+        if step is None or run not in self._said_files or self._told_read.get(run) in {has_loss, True}:
+            return
+        self._told_read[run] = has_loss
+        tells = f"loss {loss:.4g}" if loss is not None else "no loss on its lines so far"
+        self._say(f"{run}: its lines are read{f' ({dialect})' if dialect else ''}: step {step:,}, {tells}")
 
     def registry(self, problem: str | None, *, has_spool: bool) -> None:
         """Whether Redis answers; None: it does."""

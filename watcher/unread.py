@@ -2,6 +2,7 @@
 
 from diagnosis.own_words import ENOUGH_LINES, sample_of
 from watcher.run_watch import RunWatch
+from watcher.saying import Saying
 
 
 def unread_line(run: RunWatch) -> str | None:
@@ -15,3 +16,10 @@ def unread_line(run: RunWatch) -> str | None:
                 if line is not None:
                     return line
     return None
+
+
+def say_how_it_reads(saying: Saying, run: RunWatch) -> None:
+    """The first step and loss that were read, or a line of which nothing was."""
+    facts, name = run.reporting.progress.facts, run.run.name
+    saying.reads(name, run.dialect, facts.get("last_step"), facts.get("last_loss"))
+    saying.unread(name, unread_line(run))

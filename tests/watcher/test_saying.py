@@ -48,6 +48,19 @@ def test_a_registry_that_is_away_is_said_once_and_when_it_is_back():
     ]
 
 
+def test_the_first_step_and_the_first_loss_are_said_once():
+    """Who started it sees that the log is read, and how."""
+    one, said = saying()
+    for step, loss in [(None, None), (5, None), (10, None), (20, None), (30, 2.53125), (40, 2.5)]:
+        one.follows("run42", ["/logs/*.log"], 1, [])
+        one.reads("run42", "megatron", step, loss)
+    assert said == [
+        "watching 1 file as run42 (pattern /logs/*.log)",
+        "run42: its lines are read (megatron): step 5, no loss on its lines so far",
+        "run42: its lines are read (megatron): step 30, loss 2.531",
+    ]
+
+
 def test_nothing_that_is_said_holds_a_password_or_moves_the_cursor():
     """Whatever stands in a reason or a pattern."""
     one, said = saying()
