@@ -37,6 +37,25 @@ COMMANDS = (
 )
 """One file in `bot/commands/` each: SUMMARY, configure(parser), run(options) -> exit code."""
 
+IN_SLACK_ONLY = (
+    *(
+        "mute",
+        "unmute",
+        "mutes",
+        "take",
+        "release",
+        "note",
+        "close",
+        "reopen",
+        "checklist",
+        "report",
+        "route",
+        "unroute",
+    ),
+    *("digest", "patience", "thresholds", "language", "roles", "audit"),
+)
+"""Words that are typed after `/runwatch` in Slack and are no command here."""
+
 FINE, TROUBLE, USAGE, FAILURE = 0, 1, 2, 3
 EXITS = "exit codes: 0 fine; 1 trouble found, or nothing to tell by; 2 wrong use; 3 our own failure, or Redis is away"
 """What `--help` ends with, where a command has no EXITS of its own."""
@@ -109,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"runwatch {installed_version()}\n")
         return FINE
     if words[0] not in COMMANDS:
-        return _refuse(words[0])
+        return _refuse(words)
     module = module_of(words[0])
     parser = Parser(prog=f"runwatch {words[0]}", description=module.SUMMARY, allow_abbrev=False)
     parser.epilog = getattr(module, "EXITS", EXITS)
@@ -117,9 +136,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _run(module, parser, words[1:])
 
 
-def _refuse(word: str) -> int:
-    near = difflib.get_close_matches(word, COMMANDS, n=1)
-    hint = f" Did you mean `runwatch {near[0]}`?" if near else f" There are: {', '.join(COMMANDS)}."
+def _refuse(words: Sequence[str]) -> int:
+    word = words[0]
+    near = next(iter(difflib.get_close_matches(word, (*COMMANDS, *IN_SLACK_ONLY), n=1)), None)
+    if word in IN_SLACK_ONLY:
+        typed = " ".join(words)
+        hint = f" It is one of Slack: type `/runwatch {typed}` there. `/runwatch help {word}` says more."
+    elif near in IN_SLACK_ONLY:
+        hint = f" Did you mean `/runwatch {near}`, which is typed in Slack?"
+    else:
+        hint = f" Did you mean `runwatch {near}`?" if near else f" There are: {', '.join(COMMANDS)}."
     sys.stderr.write(f"runwatch: no command {word!r}.{hint}\n")
     return USAGE
 

@@ -200,6 +200,8 @@ class Say:
     is_private: bool = False
     replaces: bool = False
     """Whether it takes the place of the message that was clicked in."""
+    is_trouble: bool = False
+    """Whether it tells of trouble, or that nobody can tell: then a question in a terminal ends with exit code 1."""
 
 
 def whisper(compose: Callable[..., Message], /, *args: Any, **kwargs: Any) -> Say:

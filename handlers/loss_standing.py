@@ -14,7 +14,7 @@ from handlers.earlier import DIVERGENCE
 from handlers.health import Health, Look, normal_band
 from handlers.kept import Kept, kept_of_run
 from handlers.messages.incident import what
-from handlers.run_state import state_of
+from handlers.run_state import NOT_GOING_ON, UNHEARD, state_of
 from handlers.shown_runs import heard_of
 from registry import Run
 
@@ -29,6 +29,12 @@ class Standing:
     run: Run
     look: Look
     opened: tuple[Kept, ...] = ()
+
+    @property
+    def is_trouble(self) -> bool:
+        """Whether the numbers are wrong, the run does not go on, or nobody can tell."""
+        is_told = self.look.health in (Health.NORMAL, Health.WATCH)
+        return not is_told or self.run.state in NOT_GOING_ON or self.run.state == UNHEARD
 
 
 async def standing_of(desk: Desk, run: Run, look: Look, series: RunSeries) -> Standing:

@@ -10,7 +10,7 @@ from handlers.ask_nodes import ask_nodes, beats_of
 from handlers.command import Asked, Command, Desk, Reply, Right, Say, Upload, whisper
 from handlers.find_run import find_run
 from handlers.messages.phrase import say
-from handlers.messages.snapshot import NodeSaved, asking, no_bundle, nobody_to_ask, saved_of, snapshot_answer
+from handlers.messages.snapshot import NodeSaved, asking, is_safe, no_bundle, nobody_to_ask, saved_of, snapshot_answer
 from handlers.messages.snapshot_text import snapshot_text
 from handlers.run_state import GONE
 from handlers.shared_logs import elsewhere
@@ -32,7 +32,8 @@ async def take(desk: Desk, run: Run, asked: Asked, note: str) -> AsyncIterator[R
     """Ask every node of a run to save its evidence."""
     beats = await beats_of(desk, run.name)
     if not any(not beat.is_silent for beat in beats):
-        yield Say(nobody_to_ask(run.name, [(beat.heartbeat.node, beat.age_seconds) for beat in beats]))
+        silent = [(beat.heartbeat.node, beat.age_seconds) for beat in beats]
+        yield Say(nobody_to_ask(run.name, silent), is_trouble=True)
         return
     yield whisper(asking, run.name, len(beats), desk.snapshot_deadline_seconds)
     taken = await save(desk, run, asked.who.user, note)
@@ -47,7 +48,8 @@ async def take(desk: Desk, run: Run, asked: Asked, note: str) -> AsyncIterator[R
             prefix=desk.prefix,
             may_stop=bool(run.facts.get("allow_stop")),
             is_gone=shown.state in GONE,
-        )
+        ),
+        is_trouble=not is_safe(taken.saved, taken.silent),
     )
     if not taken.answers:
         return

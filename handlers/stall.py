@@ -22,7 +22,7 @@ from handlers.messages.blocks import Message
 from handlers.messages.phrase import say
 from handlers.messages.stall import stall_answer
 from handlers.messages.standing_incident import with_incident
-from handlers.run_state import ended_by, state_of
+from handlers.run_state import NOT_GOING_ON, ended_by, state_of
 from handlers.shown_runs import heard_of
 from registry import Run
 
@@ -47,7 +47,8 @@ async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
         loudest=about.loudest,
         known=about.pointed.incident if about.pointed is not None else None,
     )
-    yield Say(_pointed(desk, about, told, picture.outcome, now, here=asked.thread_incident))
+    answered = _pointed(desk, about, told, picture.outcome, now, here=asked.thread_incident)
+    yield Say(answered, is_trouble=_is_trouble(about, picture.outcome))
     gpus = await asyncio.to_thread(gpu_history, nodes, picture)
     if gpus.samples and asked.how != IN_TERMINAL:
         drawn = await desk.draw(
@@ -104,6 +105,12 @@ async def _known_of(desk: Desk, run: Run) -> _Known:
         kept[ended.id] if ended is not None else None,
         kept[gravest.id] if gravest is not None else None,
     )
+
+
+def _is_trouble(about: _Known, outcome: Outcome) -> bool:
+    """Whether it stands or breaks, whether something critical is open, or whether nobody can tell."""
+    is_well = outcome in (Outcome.FINE, Outcome.ENDED) and about.state not in NOT_GOING_ON
+    return not is_well or about.loudest is Severity.CRITICAL
 
 
 def _pointed(

@@ -4,9 +4,14 @@ import argparse
 
 from bot.settings import BotSettings
 from bot.setup import load
-from bot.terminal.words import add_config, add_run, words_of
+from bot.terminal.words import add_config, add_run, told_of_files, words_of
 
 SUMMARY = "the answer of /loss here: one sentence, the curve in letters, or the numbers as CSV"
+
+EXITS = (
+    "exit codes: 0 the loss looks normal, or is worth watching; 1 it is wrong, the run does not go on, or nothing can "
+    "be told; 2 wrong use; 3 our own failure, or Redis is away; with --csv always 0 where there is a run"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,4 +30,5 @@ def run(options: argparse.Namespace) -> int:
     from bot.terminal.loss import loss  # noqa: PLC0415 - the bot's side only when asked for
 
     words = words_of(options, ["run"], ["last", "steps", "metric", "vs", "csv"])
-    return loss(words, load(BotSettings, options.config), options.config)
+    with told_of_files(options.run):
+        return loss(words, load(BotSettings, options.config), options.config)

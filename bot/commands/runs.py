@@ -8,6 +8,8 @@ from bot.terminal.words import add_config, words_of
 
 SUMMARY = "the answer of /runs here: every run, the most recently active first"
 
+EXITS = "exit codes: 0 the list was printed, however the runs do; 2 wrong use; 3 our own failure, or Redis is away"
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The words of /runs."""

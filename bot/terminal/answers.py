@@ -9,14 +9,16 @@ from handlers.command import Command, Desk, Say, Upload
 
 
 def answer(command: Command, words: str, settings: BotSettings, config: Path | None = None) -> int:
-    """Print what the command answers, each message as it comes."""
+    """Print what the command answers, each message as it comes; 1: it tells of trouble, or that nobody can tell."""
 
     async def work(desk: Desk) -> int:
+        code = 0
         async for reply in command.answer(desk, question(words)):
             if isinstance(reply, Say):
                 show(reply.message)
+                code = 1 if reply.is_trouble else code
             elif isinstance(reply, Upload) and reply.name.endswith(".txt"):
                 print(f"\n{reply.data.decode()}")
-        return 0
+        return code
 
     return ask(command, settings, work, config)

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from bot.settings import BotSettings
 from bot.setup import load_thresholds
+from bot.terminal.words import NotOfThatName
 from diagnosis.errors import Away, Mistake
 from handlers.command import IN_TERMINAL, Asked, Command, Desk, Who
 from handlers.find_run import NoSuchRun, WhichRun
@@ -36,7 +37,7 @@ async def _ask(
                 await desk.registry.now()
             return await work(desk)
         except NoSuchRun as mistake:
-            raise Mistake(no_such_run(mistake, "").plain) from mistake
+            raise NotOfThatName(no_such_run(mistake, "").plain, mistake.name) from mistake
         except WhichRun as mistake:
             raise Mistake(which_run(mistake, command, "").plain.replace("/", "runwatch ")) from mistake
         except (TimeoutError, RegistryError) as away:

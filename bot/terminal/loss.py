@@ -61,6 +61,6 @@ def loss(words: str, settings: BotSettings, config: Path | None = None) -> int:
         lines = plot(getattr(shown, metric))
         if lines:
             print("\n".join(lines))
-        return 0
+        return 1 if stands.is_trouble else 0
 
     return ask(COMMAND, settings, work, config)

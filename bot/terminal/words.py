@@ -1,11 +1,21 @@
 """Options of the terminal, as the words a person would type in Slack: both are read by the same code."""
 
 import argparse
+import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from diagnosis.errors import Mistake
+from diagnosis.errors import Away, Mistake
+
+
+class NotOfThatName(Mistake):
+    """No run has the name that was typed; the name may be cut."""
+
+    def __init__(self, text: str, name: str) -> None:
+        super().__init__(text)
+        self.name = name
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +41,26 @@ def words_of(options: argparse.Namespace, positional: Sequence[str], named: Sequ
         elif value:
             words += [f"--{name}", value]
     return shlex.join(word for word in words if word)
+
+
+@contextmanager
+def told_of_files(run: str) -> Iterator[None]:
+    """Say that a file was named where a run is asked for, and none is known by that name.
+
+    Raises:
+        Mistake: A file or folder has that name, and no run has, or nobody can look for one.
+    """
+    try:
+        yield
+    except (NotOfThatName, Away) as unknown:
+        is_other = isinstance(unknown, NotOfThatName) and not run.startswith(unknown.name)
+        # A name too long for any file is no failure to these two, as it is to Path.
+        if is_other or not os.path.exists(run):  # noqa: PTH110
+            raise
+        kind = "folder" if os.path.isdir(run) else "file"  # noqa: PTH112
+        why = "is no run" if isinstance(unknown, NotOfThatName) else f"cannot be looked up as a run: {unknown}"
+        told = f"{run} is a {kind}; use `runwatch inspect {shlex.quote(run)}`. It {why.rstrip('.')}."
+        raise Mistake(told) from unknown
 
 
 def check_paths(paths: Iterable[Path]) -> None:

@@ -23,11 +23,14 @@ def help_answer(commands: Sequence[Command], subjects: Sequence[Subject], prefix
     runwatch, named = slash(prefix, "runwatch"), {subject.name: subject for subject in subjects}
     at_night = [_subject(named[word], prefix) for word in IN_AN_INCIDENT if word in named]
     rest = "`{name} all` shows every word and option, `{name} loss` or `{name} mute` just one."
+    after = say(
+        "*After it:* `{name} checklist RUN` before a restart, `{name} report RUN` for what happened.", name=runwatch
+    )
     return message(
         say("I watch training runs and answer questions about them."),
         lines(_short_line(command, prefix) for command in commands if command.name != "runwatch"),
         lines([say("*In an incident:*"), *at_night]),
-        lines([say(rest, name=f"{runwatch} help")]),
+        lines([join([after, say(rest, name=f"{runwatch} help")], " ")]),
         context(say(IN_THREADS)),
     )
 

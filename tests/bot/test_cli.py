@@ -13,7 +13,8 @@ import pytest
 
 import bot.inspect
 from bot import cli, commands
-from bot.cli import COMMANDS, FAILURE, FINE, USAGE, main
+from bot.cli import COMMANDS, FAILURE, FINE, IN_SLACK_ONLY, USAGE, main
+from handlers.runwatch import SUBJECTS
 
 ROOT = Path(__file__).parents[2]
 
@@ -190,3 +191,24 @@ def test_a_closed_pipe_is_no_failure(tmp_path):
 
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
+
+
+def test_every_word_of_slack_that_is_no_command_is_known():
+    """So nobody forgets it."""
+    assert set(IN_SLACK_ONLY) == {subject.name for subject in SUBJECTS} - set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["checklist", "run42"], "type `/runwatch checklist run42` there"),
+        *(([word], f"type `/runwatch {word}` there") for word in IN_SLACK_ONLY),
+        (["checklst"], "Did you mean `/runwatch checklist`, which is typed in Slack?"),
+        (["inspct"], "Did you mean `runwatch inspect`?"),
+    ],
+)
+def test_a_word_of_slack_is_sent_there(typed, said, capsys):
+    """A newcomer reads of it and types it in a shell."""
+    assert main(typed) == USAGE
+
+    assert said in capsys.readouterr().err

@@ -36,6 +36,8 @@ def test_the_first_screen_is_short_and_names_what_is_needed_at_night():
         assert f"/rw-{command.name}" in said
     for word in IN_AN_INCIDENT:
         assert f"`/rw-runwatch {word} " in said
+    for word in ("checklist", "report"):
+        assert f"`/rw-runwatch {word} RUN`" in said
     assert "--sort" not in said
     assert "/rw-runwatch help all" in said
 

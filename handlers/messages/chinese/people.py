@@ -170,6 +170,9 @@ PEOPLE: Mapping[str, str] = MappingProxyType(
         "Everything I can be asked:": "可以问我的一切：",
         "*`{name}`*  {summary}.": "*`{name}`*  {summary}。",
         "*In an incident:*": "*事件中：*",
+        "*After it:* `{name} checklist RUN` before a restart, `{name} report RUN` for what happened.": (
+            "*事后：* 重启前用 `{name} checklist RUN` ，事情经过用 `{name} report RUN` 。"
+        ),
         "`{name} all` shows every word and option, `{name} loss` or `{name} mute` just one.": (
             "`{name} all` 列出所有用法和选项， `{name} loss` 或 `{name} mute` 只讲一个。"
         ),

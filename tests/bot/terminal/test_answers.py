@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.cli import main
+from bot.cli import FAILURE, USAGE, main
 from bot.records import Record, save
 from bot.settings import BotSettings
 from bot.terminal.loss import loss
@@ -38,7 +38,7 @@ def here(redis_url, request):
 
 def test_loss_prints_the_sentence_and_a_curve(here, capsys):
     """The same words as in Slack, the picture in letters."""
-    assert loss("run42", here) == 0
+    assert loss("run42", here) == 1
 
     out = capsys.readouterr().out
     assert "run42 is wrong since step 151: loss is NaN." in out
@@ -48,14 +48,14 @@ def test_loss_prints_the_sentence_and_a_curve(here, capsys):
 
 def test_loss_of_a_part_tells_the_true_start_of_the_trouble(here, capsys):
     """As in Slack."""
-    assert loss("run42 --last 10", here) == 0
+    assert loss("run42 --last 10", here) == 1
 
     assert "run42 is wrong since step 151: loss is NaN." in capsys.readouterr().out
 
 
 def test_loss_says_how_two_runs_stand(here, capsys):
     """As in Slack, without the picture of both; another run that is none is answered kindly."""
-    assert loss("run42 --vs run40", here) == 0
+    assert loss("run42 --vs run40", here) == 1
     assert "both runs stand alike" in capsys.readouterr().out
 
     with pytest.raises(Mistake, match="Did you mean"):
@@ -81,7 +81,7 @@ def test_stall_and_runs_print_their_tables(here, capsys, question, said):
 
 def test_a_snapshot_that_nobody_answers_says_so(here, capsys):
     """The watcher of this test does not live: nothing is claimed."""
-    assert snapshot("run42 before the restart", here) == 0
+    assert snapshot("run42 before the restart", here) == 1
 
     assert "0 of 1 nodes" in capsys.readouterr().out
 
@@ -142,7 +142,7 @@ def test_stall_judges_by_the_settings_file_that_was_named(quiet, capsys, tmp_pat
 
     assert stall("run42", quiet) == 0
     assert "run42 trains" in capsys.readouterr().out
-    assert stall("run42", quiet, config) == 0
+    assert stall("run42", quiet, config) == 1
     assert "run42 has been stalled" in capsys.readouterr().out
 
 
@@ -175,7 +175,7 @@ def test_stall_never_says_that_a_run_trains_while_its_stall_is_open(quiet, capsy
 
     asyncio.run(call())
 
-    assert stall("run42", quiet) == 0
+    assert stall("run42", quiet) == 1
 
     out = capsys.readouterr().out
     assert "trains" not in out
@@ -198,10 +198,61 @@ def test_loss_tells_the_state_and_the_incident_of_a_run_that_is_down(redis_url, 
 
     asyncio.run(fill())
 
-    assert loss("run42", BotSettings(redis_url=redis_url)) == 0
+    assert loss("run42", BotSettings(redis_url=redis_url)) == 1
 
     out = capsys.readouterr().out
     assert "run42 is not going on (down); until step 200 its loss looked normal" in out
     assert "the run is down at step 200: its processes are gone" in out
     assert "1 open incident" in out
     assert "running" not in out
+
+
+@pytest.mark.parametrize(
+    ("question", "points", "code"),
+    [(loss, 200, 0), (loss, 0, 1), (stall, 200, 0), (runs, 200, 0)],
+    ids=["normal", "no loss", "trains", "the list"],
+)
+def test_a_question_ends_with_the_code_that_its_help_names(question, points, code, redis_url, capsys):
+    """0 where all is well, 1 where nobody can tell; a list is no judgement."""
+
+    async def fill():
+        registry = connect(redis_url)
+        if points:
+            await a_run(registry, points=points)
+        else:
+            await registry.runs.see("run42", state="running")
+        await registry.aclose()
+
+    asyncio.run(fill())
+
+    assert (
+        question("" if question is runs else "run42", BotSettings(redis_url=redis_url, ask_deadline_seconds=0.3))
+        == code
+    )
+    capsys.readouterr()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where a person stands, with a log, a folder of logs and a folder that is called as the run is."""
+    (tmp_path / "my train.log").write_text("step=1 loss=2.5\n")
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "run42").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", ["loss", "stall", "snapshot"])
+@pytest.mark.parametrize("is_away", [False, True], ids=["Redis answers", "Redis is away"])
+def test_a_file_where_a_run_is_asked_for_is_sent_to_inspect(command, is_away, here, monkeypatch, capsys):
+    """Whether or not Redis could be asked; the same for a folder, and a run of that name is a run all the same."""
+    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:1/0" if is_away else here.redis_url)
+    assert main([command, "my train.log"]) == USAGE
+    assert "my train.log is a file; use `runwatch inspect 'my train.log'`." in capsys.readouterr().err
+    assert main([command, "logs"]) == USAGE
+    assert "logs is a folder; use `runwatch inspect logs`." in capsys.readouterr().err
+    if not is_away and command == "loss":
+        assert main([command, "run42"]) == 1
+        assert "run42 is wrong since step 151" in capsys.readouterr().out
+    assert main([command, "nothing.log"]) == (FAILURE if is_away else USAGE)
+    assert "inspect" not in capsys.readouterr().err
