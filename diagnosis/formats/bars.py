@@ -86,6 +86,7 @@ class Bars:
 
     __slots__ = (
         "_batch",
+        "_is_ahead",
         "_lap",
         "_last",
         "_length",
@@ -121,6 +122,8 @@ class Bars:
         self._length = 0
         self._released: Bar | None = None
         self._zero: int | None = None
+        self._is_ahead = False
+        """The bar told a loss before its first step: a loss is set before its step is counted."""
         self._batch: tuple[int, int] | None = None
         """The newest batch that a description named, and the bar's count when it was first named."""
 
@@ -211,6 +214,8 @@ class Bars:
             return []
         told = (held.n, held.values.get("loss"))
         held.is_news = told != self._last
+        if self._is_ahead and held.n == held.total and self._last is not None and told[1] == self._last[1]:
+            held.values.pop("loss", None)  # the last step's, which stood at the count before
         self._length = held.total
         self._released = held
         self._last = told
@@ -257,6 +262,7 @@ class Bars:
         if held is not None and held.n == bar.n and held.total == bar.total and not is_next:
             bar.values["lap"] = held.values["lap"]
             self.pending = bar
+            self._is_ahead = self._is_ahead or (bar.n == 0 and "loss" in bar.values)
             return []
         finished = self.release()
         if is_next or (self._last is not None and bar.n < self._last[0] and self._last[0] >= 0.99 * bar.total):
@@ -264,6 +270,8 @@ class Bars:
         bar.values["lap"] = bar.values.get("epoch", float(self._lap))
         self.pending = bar
         self._told = None
+        if bar.n == 0:
+            self._is_ahead = "loss" in bar.values
         return finished
 
 

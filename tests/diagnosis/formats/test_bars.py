@@ -202,3 +202,25 @@ def test_a_bar_that_prepares_the_training_data_does_not_train(name):
 
     assert [one.step for one in seen] == [*range(1, 11), 10, 11]
     assert [(one.step, one.loss) for one in seen if one.loss is not None] == [(10, 2.5)]
+
+
+def test_a_loss_that_is_set_before_its_step_is_counted_is_told_once():
+    """The first stands at 0/3, so the last one stands at 2/3, and again at 3/3."""
+    text = "".join(
+        f"\rEpoch {epoch}:   0%|          | {count}/3 [00:0{count}<00:09,  1.18it/s, loss={epoch}.{number}, lr=0]"
+        for epoch in (2, 3)
+        for number in (9, 5, 4)
+        for count in ((0, 1), (1, 2), (2, 3))[(9, 5, 4).index(number)]
+    )
+
+    assert losses(read(text + "\n")) == [(0, 2.9), (1, 2.5), (2, 2.4), (3, 3.9), (4, 3.5), (5, 3.4)]
+
+
+def test_a_loss_that_is_set_after_its_step_was_counted_is_told_at_the_end():
+    """None stands at 0/3; that the last two are the same is chance."""
+    text = "".join(
+        f"\rTraining:   0%|          | {n}/3 [00:0{n}<00:09,  1.18it/s{loss}]"
+        for n, loss in ((0, ""), (1, ", loss=2.9"), (2, ", loss=2.5"), (3, ", loss=2.5"))
+    )
+
+    assert losses(read(text + "\n")) == [(1, 2.9), (2, 2.5), (3, 2.5)]
