@@ -15,6 +15,8 @@ _KEY = re.compile(r':::MLLOG \{.*?"key": "(?P<key>train_loss|loss|tracked_stats|
 _TIME = re.compile(r'"time_ms": (\d+)')
 _VALUE = re.compile(rf'"value": (?:\{{.*?"(?:reduced_)?(?:train_)?loss": )?({NUMBER})')
 _TIMING = re.compile(rf'"(?:train_)?step_tim(?:e|ing)(?: in s)?": ({NUMBER})')
+_METERS = '"data": '
+"""Mask R-CNN's meters, beside how long a batch took to come: means since the start. Its own lines tell the loss."""
 _PLACES: tuple[tuple[re.Pattern[str], StepKind], ...] = (
     (re.compile(r'"samples_count": (\d+)'), "samples"),
     (re.compile(r'"(?:train_)?samples": (\d+)'), "samples"),
@@ -37,8 +39,10 @@ class _Mllog:
         is_stats = key["key"] == "tracked_stats"
         value = _VALUE.search(text, key.start())
         timing = _TIMING.search(text) if is_stats else None
-        if value is not None and is_stats and "loss" not in text[key.end() : value.start(1)]:
-            value = None
+        if value is not None and is_stats:
+            before = text[key.end() : value.start(1)]
+            if "loss" not in before or _METERS in before:
+                value = None
         tokens = []
         if value is not None:
             tokens.append(Token("loss", *value.span(1)))

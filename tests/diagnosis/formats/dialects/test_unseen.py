@@ -287,3 +287,17 @@ def test_the_iteration_of_an_exception_is_no_loss():
 def test_a_table_of_results_is_no_curve(table):
     """Nothing counts its rows, and not only numbers of a training stand in it."""
     assert samples(read(table)) == []
+
+
+def test_means_since_the_start_are_no_losses():
+    """MLPerf's Mask R-CNN tells each point in a line of its own, and the means of its meters in MLLOG."""
+    text = "".join(
+        f"2023-05-12 03:28:0{n},112 maskrcnn_benchmark.trainer INFO: eta: 0:39:10  iter: 275{n}0  time: 0.1835 (0.1888)  "
+        f"data: 0.0002 (0.0140)  loss: 0.595{n} (0.7941)  loss_classifier: 0.1958 (0.2733)  lr: 0.080000  loss_scaler: "
+        '32768.0  max mem: 19164\n:::MLLOG {"namespace": "", "time_ms": 1683862086112, "event_type": "POINT_IN_TIME", "key": '
+        '"tracked_stats", "value": {"time": 0.18875, "data": 0.01403, "loss": 0.79412, "loss_classifier": 0.27326, '
+        f'"throughput": 339.06}}, "metadata": {{"lineno": 485, "step": 275{n}0}}}}\n'
+        for n in range(1, 6)
+    )
+
+    assert losses(read(text)) == [(27500 + 10 * n, pytest.approx(0.595 + n / 10000)) for n in range(1, 6)]
