@@ -11,6 +11,7 @@ from handlers.command import Asked, Command, Desk, Reply, Say, whisper
 from handlers.find_run import what_is_meant
 from handlers.messages import mistakes
 from handlers.messages.help import help_about, help_answer, whole_help
+from handlers.spoken import NotACommand, how_it_stands
 from handlers.subjects import checklist, digest, incidents, language, limits, patience, people, quiet, report, routes
 
 _FAMILIES = (quiet, incidents, checklist, report, routes, digest, patience, limits, language, people)
@@ -31,7 +32,14 @@ def make(others: Sequence[Command]) -> Command:
             return
         subject = by_name.get(word)
         if subject is None:
-            raise WrongWords(_unknown(word, (*by_name, "help")))
+            known = (*by_name, "help")
+            if difflib.get_close_matches(word, known, n=1):
+                raise WrongWords(_unknown(word, known))
+            told = await how_it_stands(desk, asked)
+            if told is None:
+                raise NotACommand(_unknown(word, known), tuple(others))
+            yield told
+            return
         about = replace(asked, words=rest)
         refusal = await admitted(desk, about, subject.right, subject.name)
         if refusal is not None:

@@ -28,7 +28,7 @@ def help_answer(commands: Sequence[Command], subjects: Sequence[Subject], prefix
     )
     return message(
         say("I watch training runs and answer questions about them."),
-        lines(_short_line(command, prefix) for command in commands if command.name != "runwatch"),
+        lines(short_line(command, prefix) for command in commands if command.name != "runwatch"),
         lines([say("*In an incident:*"), *at_night]),
         lines([join([after, say(rest, name=f"{runwatch} help")], " ")]),
         context(say(IN_THREADS)),
@@ -72,6 +72,13 @@ def welcome(prefix: str, *, is_default: bool) -> Message:
     return message(say("*Hello.* {here}", here=say(here, route=route)), lines(examples))
 
 
+def short_line(command: Command, prefix: str) -> Phrase:
+    """Without options: who needs them asks for them."""
+    needs_run = command.usage.split(maxsplit=1)[:1] == ["RUN"]
+    name = f"{slash(prefix, command.name)}{' RUN' if needs_run else ''}"
+    return say("*`{name}`*  {summary}.", name=name, summary=say(command.summary))
+
+
 def _subject(subject: Subject, prefix: str) -> Phrase:
     usage = f" {subject.usage}" if subject.usage else ""
     return say(
@@ -81,13 +88,6 @@ def _subject(subject: Subject, prefix: str) -> Phrase:
         usage=usage,
         what=say(subject.summary),
     )
-
-
-def _short_line(command: Command, prefix: str) -> Phrase:
-    """Without options: who needs them asks for them."""
-    needs_run = command.usage.split(maxsplit=1)[:1] == ["RUN"]
-    name = f"{slash(prefix, command.name)}{' RUN' if needs_run else ''}"
-    return say("*`{name}`*  {summary}.", name=name, summary=say(command.summary))
 
 
 def _line(command: Command, prefix: str, *, has_example: bool = True) -> Phrase:

@@ -6,7 +6,9 @@ from handlers.command import Command
 from handlers.find_run import NoSuchRun, WhichRun
 from handlers.messages.blocks import Message, message
 from handlers.messages.phrase import NOTHING, OR, Clause, Phrase, join, listed, number_of, say, with_code
+from handlers.messages.spoken import what_can_be_asked
 from handlers.names import typed
+from handlers.spoken import NotACommand
 from registry import Run
 
 
@@ -21,6 +23,8 @@ def explain(mistake: Mistake, asked_for: object, prefix: str) -> Message:
         return message(no_such_run(mistake, prefix))
     if isinstance(mistake, WhichRun):
         return message(which_run(mistake, asked_for, prefix))
+    if isinstance(mistake, NotACommand):
+        return what_can_be_asked(str(mistake), mistake.commands, prefix)
     usage = NOTHING
     if isinstance(asked_for, Command):
         words = f"{asked_for.name} {asked_for.usage}".rstrip()

@@ -158,6 +158,43 @@ async def test_a_mention_with_a_typing_error_is_understood(workspace, bot, regis
     await workspace.until(lambda: any("looks normal" in one["text"] for one in workspace.replies(ts)))
 
 
+@pytest.mark.parametrize("words", ["why is run42 nan?", "why is `run42` NaN", "run42", "run42是不是NaN？ run42？"])
+async def test_a_mention_that_only_speaks_of_a_run_says_how_it_stands(workspace, bot, registry, words):
+    """What /loss says first, and what to ask for more; for the asker alone, since nobody asked by command."""
+    await a_run(registry, bad_from=151)
+
+    await workspace.mention(words)
+    (said,) = await workspace.until(workspace.ephemerals)
+
+    assert "*run42* is wrong since step 151: loss is NaN." in said["text"]
+    assert "`/loss run42`" in str(said["blocks"])
+    assert "`/stall run42`" in str(said["blocks"])
+
+
+async def test_in_a_thread_the_run_need_not_be_named(workspace, bot, registry, publish, finding):
+    """It is the one of the incident."""
+    await a_run(registry, bad_from=151)
+    await publish(finding())
+    await settled(registry, 1)
+    (root,) = workspace.messages()
+
+    await workspace.mention("why is this?", thread_ts=root["ts"])
+    (said,) = await workspace.until(workspace.ephemerals)
+
+    assert "*run42* is " in said["text"]
+
+
+async def test_a_mention_that_is_nothing_we_know_is_told_what_can_be_asked(workspace, bot, registry):
+    """The first lines of the help."""
+    await a_run(registry)
+
+    await workspace.mention("why is the sky blue?")
+    (said,) = await workspace.until(workspace.ephemerals)
+
+    assert "I do not know `why`" in said["text"]
+    assert all(f"`/{name}" in str(said["blocks"]) for name in ("loss", "stall", "snapshot", "runs", "runwatch help"))
+
+
 async def test_an_incident_gets_its_chart_in_the_thread(workspace, bot, registry, publish, finding):
     """The root first, the PNG after it, below it."""
     await a_run(registry, bad_from=151)

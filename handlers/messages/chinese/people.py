@@ -202,6 +202,10 @@ PEOPLE: Mapping[str, str] = MappingProxyType(
         "who may do what, and what you may": "谁可以做什么，你可以做什么",
         "who did what": "谁做了什么",
         # What cannot be answered.
+        "`{loss} {run}` shows its curve, `{stall} {run}` looks at every node now.": (
+            "`{loss} {run}` 显示曲线， `{stall} {run}` 立即查看每个节点。"
+        ),
+        "`{name} help` says the rest.": "其余见 `{name} help` 。",
         "Right is: `/{prefix}{words}`": "正确写法： `/{prefix}{words}`",
         "The registry (Redis) does not answer, so I cannot look anything up just now. Nothing is lost: the nodes "
         "keep their findings on disk and send them when it is back. Please try again in a minute.": (
