@@ -2,27 +2,25 @@
 
 A process, pod, job or node that is known not to be the run's is left out, and so is what a kernel told
 long before the run's newest step. One of which nothing tells whose it is may explain an end that nothing else
-explains, but only with low confidence and without a name.
+explains, but only with low confidence and without a name. Where only the zone of a clock is in question, the node
+is named, and what was assumed is said.
 """
 
 import re
-from calendar import isleap
-from datetime import UTC, datetime
 from functools import cached_property
 
 from diagnosis.case import Case, CaseFile
 from diagnosis.formats.timestamps import Clock
 from diagnosis.observations import Category
-from diagnosis.root_cause.candidates import Candidate, Whose
+from diagnosis.root_cause.candidates import OF_ONE_PROCESS, Candidate, Whose
 from diagnosis.root_cause.cluster import Cluster, is_same_node
-from diagnosis.root_cause.killed import CLOCKS_SECONDS, WIDEST_ZONES
-from diagnosis.root_cause.passed import DATED
+from diagnosis.root_cause.killed import CLOCKS_SECONDS, NOTICED_SECONDS, WIDEST_ZONES
+from diagnosis.root_cause.passed import between
 from diagnosis.root_cause.timeline import Timeline
+from diagnosis.signatures.process_names import may_train
 
 _CLUSTER_WIDE = frozenset({"node_shutting_down", "slurm_node_failure"})
 """Rows that controllers print of any node there is."""
-_OF_ONE_PROCESS = frozenset({"memory_failure", "hung_task"})
-"""Rows with which a kernel tells of one process of the machine."""
 _OF_THE_JOB = re.compile(r"\b(?:srun|slurmstepd|salloc|sbatch): ")
 """Slurm's own words inside a job are about that job."""
 OUTLIVED_SECONDS = 900.0
@@ -31,9 +29,10 @@ RECOVERED_SECONDS = 60.0
 """The same of a trouble that the kernel itself tells the end of."""
 _RECOVERY = {"nfs_not_responding": "nfs_ok", "mlx5_link": "mlx5_link_up"}
 _HOUR = 3600.0
+_FIRST_HALF = 2.25 * _HOUR
+"""No zone of half an hour lies nearer to UTC."""
 _SOON = 300.0
 """Within this time of a line of the kernel a run ends of it, nearly always."""
-_DAY = 86_400.0
 _POD = re.compile(r"\bpod/(?P<pod>[\w.-]{1,200})|^(?P<row>[\w.-]{1,200})\s{1,80}\d{1,3}/\d{1,3}\s{1,20}[A-Z]")
 _JOB = re.compile(r"^\s{0,12}(?P<job>\d{2,12})(?:[._+]\S{0,40})?[\s|]")
 _JOB_OF_FILE = re.compile(r"(?:slurm|job|pbs|lsf)[-_.]?(\d{3,12})|(\d{5,12})(?:[._]\d{1,6})?\.(?:out|err|log)$")
@@ -63,8 +62,8 @@ class Belonging:
             return by_time
         if found.file.kind == "kernel_log" and found.rank is None and self._is_of_another_node(found.node):
             return self._of_silent_node(found)
-        if found.name in _OF_ONE_PROCESS:
-            return Whose.OURS if found.rank is not None else Whose.UNKNOWN
+        if found.name in OF_ONE_PROCESS:
+            return Whose.OURS if found.rank is not None else self._of_process(found)
         if _OF_THE_JOB.search(text) is not None:
             return Whose.OURS
         if found.file.kind == "scheduler":
@@ -80,16 +79,36 @@ class Belonging:
         time, last = found.sighting.symptom.time, self._timeline.newest_step
         if time is None or last is None or last.time is None:
             return Whose.UNKNOWN if time is None and _has_recovered(found) else Whose.OURS
-        later = _between(time, last.time)
+        later = between(time, last.time)
         if later is None or later <= (RECOVERED_SECONDS if _has_recovered(found) else OUTLIVED_SECONDS):
             return Whose.OURS
         is_exact = self._case.looked_at is not None or (
             _is_zoned(found.sighting.symptom.evidence.text) and _is_zoned(last.evidence.text)
         )
         may_be_zones = later <= WIDEST_ZONES and (later + CLOCKS_SECONDS) % _HOUR <= CLOCKS_SECONDS + _SOON
+        if not is_exact and self._fits_another_zone(found, later):
+            return Whose.LIKELY
         if is_exact or not may_be_zones:
             return Whose.OTHERS
         return Whose.UNKNOWN if found.rank is None else Whose.OURS
+
+    def _fits_another_zone(self, found: Candidate, later: float) -> bool:
+        """A GPU failed whole hours before the last step, nothing follows in that log, and its node is the run's."""
+        zone = _HOUR / 2 if later > _FIRST_HALF else _HOUR
+        fits = later <= WIDEST_ZONES and (later + CLOCKS_SECONDS) % zone <= 2 * CLOCKS_SECONDS
+        nodes, own = self._nodes, found.node
+        is_alone = not nodes and len(self._case.of_kind("kernel_log")) == 1
+        is_ours = own is not None and (is_alone or any(is_same_node(own, node) for node in nodes))
+        is_of_gpu = found.category is Category.GPU_HARDWARE and found.rank is None
+        return fits and is_ours and is_of_gpu and _is_newest(found)
+
+    def _of_process(self, found: Candidate) -> Whose:
+        """A name that says nothing may be a training's where the run ended just then."""
+        if may_train(found.sighting.symptom.fields.get("name", "")):
+            return Whose.UNKNOWN
+        last, time = self._timeline.newest_step, found.sighting.symptom.time
+        later = between(time, last.time) if time is not None and last is not None and last.time is not None else None
+        return Whose.UNKNOWN if later is not None and -NOTICED_SECONDS <= later <= CLOCKS_SECONDS else Whose.OTHERS
 
     def _of_pod(self, found: Candidate, pod: str) -> Whose:
         if self._is_ours(pod):
@@ -170,15 +189,16 @@ def _has_recovered(found: Candidate) -> bool:
     )
 
 
-def _between(time: float, later: float) -> float | None:
-    """Seconds from one to the other; where only one stamp bears a year, within a year; None where one has no date."""
-    if min(time, later) < _DAY:
-        return None
-    if time < DATED < later:
-        moment = datetime.fromtimestamp(later, UTC)
-        later -= datetime(moment.year, 1, 1, tzinfo=UTC).timestamp()
-        later -= _DAY if isleap(moment.year) and moment.month > 2 else 0.0
-    return later - time
+def _is_newest(found: Candidate) -> bool:
+    """Nothing of its log is stamped much later: the log was read soon after it."""
+    own, newest = _stamp(found.sighting.symptom.evidence.text), map(_stamp, reversed(found.file.tail))
+    last = next((stamp for stamp in newest if stamp is not None), None)
+    return own is not None and (last is None or last - own <= NOTICED_SECONDS)
+
+
+def _stamp(text: str) -> float | None:
+    stamp = Clock().find(text)
+    return stamp[2] if stamp is not None else None
 
 
 def _is_zoned(text: str) -> bool:

@@ -11,12 +11,15 @@ from diagnosis.log_facts import LogFacts, Sighting
 from diagnosis.observations import Category, Role
 from diagnosis.root_cause.cluster import Cluster, host_of
 from diagnosis.signatures import ROWS, Tier
+from diagnosis.signatures.process_names import is_known_other
 
 _TALLEST = 80
 """Lines of a traceback above which a stamp is looked for."""
 _LONG = 400
 """Lines of the longest traceback that Ray prints."""
 _ENDS_A_RANK = frozenset({"remote_data_error"})
+OF_ONE_PROCESS = frozenset({"memory_failure", "hung_task"})
+"""Rows with which a kernel tells of one process of the machine."""
 _OTHER_RANK = re.compile(
     r"(?i)\b(?:from|on|by|worker|process|peer) rank[ =:#]{0,2}(\d{1,6})\b|"
     r"(?<!local )\brank[ =:#]{0,2}(\d{1,6}):? (?:reported|says|said|failed|died|raised|crashed|hit|lost|ran)\b"
@@ -38,7 +41,9 @@ class Whose(IntEnum):
 
     OTHERS = 0
     UNKNOWN = 1
-    OURS = 2
+    LIKELY = 2
+    """The run's, if the clock of its log is of another zone."""
+    OURS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +101,19 @@ def candidates(case: Case, cluster: Cluster, roles: Iterable[Role] = (Role.ROOT,
     wanted = frozenset(roles)
     for file, log in case.read_by_line():
         for sighting in log.sightings:
-            if sighting.symptom.role in wanted or (Role.ROOT in wanted and _ended_its_rank(sighting)):
+            if sighting.symptom.role in wanted or (Role.ROOT in wanted and _may_be_more(sighting, file)):
                 yield candidate(sighting, file, log, cluster)
+
+
+def _may_be_more(sighting: Sighting, file: CaseFile) -> bool:
+    """A line that is mostly context, and may be the cause where it stands."""
+    symptom = sighting.symptom
+    if symptom.signature in OF_ONE_PROCESS:
+        return file.kind == "kernel_log" and not is_known_other(symptom.fields.get("name", ""))
+    if symptom.signature == "uncaught_exception" and symptom.category is not Category.NONE:
+        # "Skipping", and then nothing more: it did not go on after all.
+        return symptom.role is Role.CONTEXT and symptom.evidence.line == file.lines and file.ends_whole
+    return _ended_its_rank(sighting)
 
 
 def _ended_its_rank(sighting: Sighting) -> bool:

@@ -34,7 +34,7 @@ def decide(case: Case, cluster: Cluster, timeline: Timeline, hang: Hang) -> Lead
     """The explanation that the evidence bears best; None when nothing is wrong."""
     cause = _first_cause(case, cluster, timeline, hang)
     numeric = numbers.nonfinite_lead(case)
-    if cause is not None and cause.first.whose is Whose.UNKNOWN:
+    if cause is not None and cause.first.whose is not Whose.OURS:
         # What may be somebody else's explains only an end that nothing else does.
         other = _without_cause(case, cluster, timeline, hang, numeric)
         return other or (None if timeline.is_finished() else lead_of(cause, case, cluster, timeline))

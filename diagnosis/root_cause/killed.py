@@ -8,7 +8,8 @@ from diagnosis.observations import Category, Evidence, Role
 from diagnosis.root_cause.candidates import Candidate, Cause, candidate
 from diagnosis.root_cause.cluster import Cluster, is_same_node
 from diagnosis.root_cause.lead import said, short
-from diagnosis.root_cause.passed import DATED, SURVIVED_STEPS, is_end_of_grace
+from diagnosis.root_cause.passed import DATED, SURVIVED_STEPS, between, is_end_of_grace
+from diagnosis.signatures.process_names import is_known_other
 
 CONFIRMING = ("kernel_oom_kill", "kernel_oom_constraint", "user_space_oom_kill", "slurm_oom", "srun_task_oom",
               "batch_memory_limit", "kubernetes_oom", "ray_memory_threshold", "ray_workers_oom")  # fmt: skip
@@ -37,19 +38,33 @@ def confirmations(case: Case, cluster: Cluster, victim: Candidate) -> list[Candi
     """Every line that proves that this process was ended for lack of memory, the strongest first.
 
     A kernel ends processes of anybody: what it did on another node, at another time than the victim ended, or to a
-    process that is known not to be the job's, proves nothing. Whatever a process calls itself, its number names it.
+    process that is known not to be the job's, proves nothing. Whatever a process calls itself, its number names it,
+    and so does, less surely, the moment.
     """
-    pid = victim.sighting.symptom.fields.get("pid")
     found = [
         candidate(sighting, file, log, cluster)
         for file, log in case.read_by_line()
         for sighting in log.sightings
         if sighting.symptom.signature in CONFIRMING
-        and (sighting.symptom.role is Role.CONFIRM or (pid is not None and sighting.symptom.fields.get("pid") == pid))
     ]
+    found = [item for item in found if is_sure(item, victim) or _is_of_that_moment(item, victim)]
     numbered, is_exact = _numbered_by_kernel(case, victim), case.looked_at is not None
     fitting = [item for item in found if item.file.kind != "kernel_log" or _can_be(item, victim, numbered, is_exact)]
     return sorted(fitting, key=lambda item: (CONFIRMING.index(item.name), item.sighting.order))
+
+
+def is_sure(proof: Candidate, victim: Candidate) -> bool:
+    """Whether the name or the number of the process that was ended says that it is the job's."""
+    pid, symptom = victim.sighting.symptom.fields.get("pid"), proof.sighting.symptom
+    return symptom.role is Role.CONFIRM or (pid is not None and symptom.fields.get("pid") == pid)
+
+
+def _is_of_that_moment(kernel: Candidate, victim: Candidate) -> bool:
+    """A process of any name that is no known other's, ended while the victim ended."""
+    if kernel.file.kind != "kernel_log" or is_known_other(kernel.sighting.symptom.fields.get("name", "")):
+        return False
+    later = between(kernel.time, victim.time) if kernel.time is not None and victim.time is not None else None
+    return later is not None and abs(later) <= CLOCKS_SECONDS
 
 
 def _numbered_by_kernel(case: Case, victim: Candidate) -> frozenset[str]:

@@ -1,6 +1,8 @@
 """Errors that started nothing: survived, of an earlier run or attempt, after the end, or only about somebody else."""
 
 import re
+from calendar import isleap
+from datetime import UTC, datetime
 
 from diagnosis.case import Case
 from diagnosis.log_facts import Sighting
@@ -12,7 +14,8 @@ from diagnosis.root_cause.timeline import Timeline
 
 SURVIVED_STEPS = 5
 """Training that told this many new steps after an error has survived it."""
-STALE_SECONDS = 86_400.0
+_DAY = 86_400.0
+STALE_SECONDS = _DAY
 GRACE_SECONDS = 900.0
 """Schedulers warn no longer than this before they end a job."""
 DATED = 1e9
@@ -34,6 +37,17 @@ _RAISED = frozenset({"python_exception", "uncaught_exception"})
 _ENDS_A_PROCESS = frozenset({Category.GPU_OOM, Category.RANK_CRASH})
 _HARD = frozenset({Category.GPU_HARDWARE, Category.DISK_FULL, Category.CHECKPOINT_FAILURE, Category.GPU_OOM,
                    Category.HOST_OOM, Category.STORAGE_STALL, Category.NODE_LOST})  # fmt: skip
+
+
+def between(time: float, later: float) -> float | None:
+    """Seconds from one to the other; where only one stamp bears a year, within a year; None where one has no date."""
+    if min(time, later) < _DAY:
+        return None
+    if time < DATED < later:
+        moment = datetime.fromtimestamp(later, UTC)
+        later -= datetime(moment.year, 1, 1, tzinfo=UTC).timestamp()
+        later -= _DAY if isleap(moment.year) and moment.month > 2 else 0.0
+    return later - time
 
 
 def is_end_of_grace(signal: Sighting, end: Sighting) -> bool:

@@ -1,9 +1,10 @@
 """The explanation that one telling line gives: what happened, on which rank and node, at which step."""
 
 from diagnosis.case import Case
+from diagnosis.log_facts import Sighting
 from diagnosis.observations import Category
 from diagnosis.root_cause import killed, stops
-from diagnosis.root_cause.at_work import is_of_a_loader, is_of_a_save
+from diagnosis.root_cause.at_work import is_of_a_loader, is_of_a_save, skipped_before
 from diagnosis.root_cause.candidates import Candidate, Cause, Whose, is_of_others, speaks_of_another
 from diagnosis.root_cause.cluster import Cluster
 from diagnosis.root_cause.errors import SAME_MOMENT
@@ -41,10 +42,17 @@ def lead_of(cause: Cause, case: Case, cluster: Cluster, timeline: Timeline) -> L
     elif is_of_a_save(first, timeline):
         lead.category = Category.CHECKPOINT_FAILURE
         lead.because.append("it was raised while a checkpoint was saved")
+    elif (skipped := skipped_before(first)) is not None:
+        _tell_skips(lead, skipped, first, timeline)
     if cause.category is Category.HOST_OOM:
         _weigh_kill(lead, cause, case, cluster)
     if first.whose is Whose.UNKNOWN:
         _doubt_whose(lead)
+    elif first.whose is Whose.LIKELY:
+        lead.confidence = min(lead.confidence, MEDIUM)
+        lead.because.append(
+            "it fits the run's last step if the kernel log's clock is of another time zone: assumed here"
+        )
     elif first.file.kind == "kernel_log" and first.sighting.symptom.time is None and lead.rank is None:
         # Seconds since the machine was started do not tell whether it was then.
         lead.confidence = min(lead.confidence, MEDIUM)
@@ -55,6 +63,15 @@ def lead_of(cause: Cause, case: Case, cluster: Cluster, timeline: Timeline) -> L
     if symptom.signature == "xid" and symptom.fields["xid"].isdecimal():
         _explain_xid(lead, int(symptom.fields["xid"]))
     return lead
+
+
+def _tell_skips(lead: Lead, skipped: Sighting, first: Candidate, timeline: Timeline) -> None:
+    """It gave up on numbers that had long been wrong: they are the cause, where they began."""
+    symptom = skipped.symptom
+    lead.category, lead.evidence, lead.signature = Category.NAN_INF, symptom.evidence, symptom.signature
+    lead.time, lead.step = skipped.time, timeline.first_bad(skipped, first.log, symptom.evidence)
+    lead.because.insert(0, said(symptom.evidence, short(symptom.evidence.text.strip())))
+    lead.next.append(ROWS[symptom.signature].advice)
 
 
 def _doubt_whose(lead: Lead) -> None:
@@ -227,7 +244,7 @@ def _weigh_kill(lead: Lead, cause: Cause, case: Case, cluster: Cluster) -> None:
         sentence for sentence in killed.why_killed(case, cluster, cause.first) if sentence not in lead.because
     ]
     if proofs:
-        lead.confidence = HIGH
+        lead.confidence = HIGH if any(killed.is_sure(proof, cause.first) for proof in proofs) else MEDIUM
         told = {proof.node for proof in proofs if proof.node is not None}
         lead.node = lead.node or (told.pop() if len(told) == 1 else None)
         lead.details |= proofs[0].sighting.symptom.fields

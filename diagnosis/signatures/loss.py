@@ -160,7 +160,8 @@ TABLE = (
             "is not finite",
         ),
         pattern=r"(?:Nan grad norm occurs|[Nn]on-finite grad|[Gg]radients? contains? NaN|returned nan values|"
-        r"(?:total norm|grad(?:ient)?(?: norm)?) [^\n]{0,60}is not finite)(?:[^\n]{0,60}?\b(?P<skips>[Ss]kip))?",
+        r"(?:total norm|grad(?:ient)?(?: norm)?) [^\n]{0,60}is not finite)(?:[^\n]{0,60}?"
+        r"(?<![\w-])(?<!not )(?<!n't )(?<!not be )(?<!never )(?P<skips>[Ss]kip(?:s|ped|ping)?)(?![\w-]))?",
         advice="Look at the first step that is not finite: its batch, learning rate and dtype.",
         source="InternLM/InternEvo#375, NVIDIA restart-agent registry",
         example="Nan grad norm occurs, please check it",

@@ -20,6 +20,13 @@ _MET = re.compile(
     r"(?i)\b(?:retrying|(?:will|going to) retry|re-?trying|skipping|ignoring|ignored|continuing|falling back)\b"
 )
 """What a program says that goes on."""
+_GAVE_UP = re.compile(
+    r"(?i)\bexhausted\b|\bg(?:ave|iv(?:e|es|ing)) up\b|\bfailed after\b|"
+    r"\bafter \d{1,6} (?:retries|attempts|tries|times)\b|"
+    r"\b(?:max(?:imum)?|too many) [^\n]{0,30}(?:retries|attempts|tries|skips|skipped)\b|\bno more\b|"
+    r"\b(?:not|never|cannot|can't|without|stop(?:s|ped)?|instead of) (?:retrying|skipping|ignoring|continuing)\b"
+)
+"""What it says when it goes on no longer."""
 
 
 def _ruling_of_exception(fields: Mapping[str, str]) -> tuple[Role, Category]:
@@ -35,7 +42,8 @@ def _ruling_of_exception(fields: Mapping[str, str]) -> tuple[Role, Category]:
 def _ruling_of_uncaught(fields: Mapping[str, str]) -> tuple[Role, Category]:
     """Who tries again, or goes on without it, has caught it after all."""
     role, category = _ruling_of_exception(fields)
-    is_met = role is Role.ROOT and _MET.search(fields.get("message", "")) is not None
+    message = fields.get("message", "")
+    is_met = role is Role.ROOT and _MET.search(message) is not None and _GAVE_UP.search(message) is None
     return (Role.CONTEXT if is_met else role), category
 
 

@@ -236,6 +236,9 @@ CAUSES: Mapping[str, str] = MappingProxyType(
             "监管程序看到这一部分最先出错，并结束了其他部分"
         ),
         "nothing in the files tells whether that has to do with this run": "文件中没有迹象表明这与此任务有关",
+        "it fits the run's last step if the kernel log's clock is of another time zone: assumed here": (
+            "如果内核日志的时钟属于另一个时区，它就与该任务的最后一步相符：此处如此假定"
+        ),
         "it was somebody else's, and why this run ended is not in these files": (
             "那是别人的，而此任务为何结束不在这些文件中"
         ),

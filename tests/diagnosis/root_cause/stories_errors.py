@@ -3,6 +3,7 @@
 from tests.diagnosis.root_cause.build import (
     Story,
     agent,
+    clock,
     closing,
     comm,
     glog,
@@ -13,6 +14,28 @@ from tests.diagnosis.root_cause.build import (
 )
 
 ERRORS = (
+    *(
+        Story(
+            f"steps are skipped for their gradients until {ends}",
+            {
+                "train.log": plain(1, 199)
+                + "".join(
+                    plain(step, step, begin=step * 2)
+                    + f"{clock(step * 2)},000 WARNING gradients contain NaN, skipping update\n"
+                    for step in range(200, 200 + count)
+                )
+                + traceback(error)
+            },
+            category,
+            step=(200, 202) if category == "nan_inf" else None,
+        )
+        for ends, count, error, category in (
+            ("nobody waits any longer", 50, "RuntimeError: 50 skipped steps in a row", "nan_inf"),
+            ("the run is said to diverge", 8, "FloatingPointError: training diverged", "nan_inf"),
+            ("something else fails", 3, "ValueError: bad shape", "rank_crash"),
+            ("a file cannot be skipped", 1, "ValueError: shard 7 was not skipped", "rank_crash"),
+        )
+    ),
     Story(
         "an illegal memory access that only the watchdog of its own rank reports",
         {

@@ -196,6 +196,43 @@ OTHERS = (
         },
         "none",
     ),
+    *(
+        Story(
+            f"an uncaught exception with which a run ended: {message}",
+            {"train.log": plain(1, 100) + f"{clock(201)},000 CRITICAL Uncaught RuntimeError: {message}\n{after}"},
+            "rank_crash",
+            evidence=message,
+        )
+        for message, after in (
+            ("failed after 5 retries, retrying exhausted", ""),
+            ("failed after 5 retries, retrying exhausted", "wandb: run summary: 100 rows\n"),
+            ("the shard is gone, skipping it is switched off", ""),
+        )
+    ),
+    *(
+        Story(
+            f"bad memory kills {name} {when} the run's last step",
+            {"train.log": plain(1, 200), "gpu07.dmesg.txt": kernel(at, "gpu07", CORRUPTION.format(name, 881))},
+            category,
+            innocent_nodes=("gpu07",),
+        )
+        for name, at, when, category in (
+            ("my_model", 398, "in the second of", "rank_crash"),
+            ("my_model", 200, "long before", "none"),
+            ("mysqld", 398, "in the second of", "none"),
+            ("java", 398, "in the second of", "none"),
+            ("dcgm-exporter", 398, "in the second of", "none"),
+        )
+    ),
+    Story(
+        "a process of any name hangs in the kernel, and the run only ends",
+        {
+            "train.log": plain(1, 200),
+            "dmesg.txt": kernel(520, "gpu07", "INFO: task my_model:612 blocked for more than 120 seconds."),
+        },
+        "storage_stall",
+        innocent_nodes=("gpu07",),
+    ),
     Story(
         "the fabric manager is not started",
         {

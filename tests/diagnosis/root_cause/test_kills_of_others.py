@@ -7,6 +7,7 @@ import pytest
 from bot.inspect import inspect
 from diagnosis.exhibits import has_kernel_pids
 from diagnosis.observations import Category
+from tests.diagnosis.root_cause.build import kernel, plain
 from tests.diagnosis.root_cause.stories_containers import docker
 
 STEPS = "".join(f"2026-03-14 09:{i // 60:02d}:{i % 60:02d} [rank{i % 2}] step {i} loss 2.5\n" for i in range(600))
@@ -100,3 +101,65 @@ def test_a_kernels_line_without_a_date_is_less_sure(tmp_path, stamp, confidence)
     said = inspect([tmp_path]).diagnosis
 
     assert (said.category, said.culprit_node, said.confidence) == (Category.STORAGE_STALL, "node07", confidence)
+
+
+@pytest.mark.parametrize(
+    ("name", "after", "found"),
+    [
+        ("my_model", 1, (Category.HOST_OOM, "medium", "gpu07")),
+        ("python3", 1, (Category.HOST_OOM, "high", "gpu07")),
+        ("my_model", -600, (Category.RANK_CRASH, "low", None)),
+        ("chrome", 1, (Category.RANK_CRASH, "low", None)),
+        ("mysqld", 1, (Category.RANK_CRASH, "low", None)),
+    ],
+    ids=["any name", "Python", "any name, long before", "a browser", "a database"],
+)
+def test_a_shells_word_and_the_kernels_of_one_moment_prove_each_other(tmp_path, name, after, found):
+    """The limit of a group concerns that group alone: a name that says nothing is the run's only just then."""
+    (tmp_path / "train.log").write_text(plain(1, 500) + "Killed\n")
+    line = f"Memory cgroup out of memory: Killed process 29436 ({name}) total-vm:4kB, anon-rss:7kB"
+    (tmp_path / "gpu07.dmesg.txt").write_text(kernel(998 + after, "gpu07", line))
+
+    said = inspect([tmp_path]).diagnosis
+
+    assert (said.category, said.confidence, said.culprit_node) == found
+
+
+XID = "NVRM: Xid (PCI:0000:40:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
+
+
+@pytest.mark.parametrize(
+    ("hours", "log", "later", "found"),
+    [
+        (0.0, "gpu07.log", "", ("high", "gpu07")),
+        (-7.0, "gpu07.log", "", ("medium", "gpu07")),
+        (-9.5, "gpu07.log", "", ("medium", "gpu07")),
+        (-7.0, "train.log", "", ("medium", "gpu07")),
+        (-7.05, "gpu07.log", "", ("low", None)),
+        (-7.0, "train_node08.log", "", ("low", None)),
+        (-7.0, "gpu07.log", "usb 1-1: new device", ("low", None)),
+        (-0.5, "gpu07.log", "", ("medium", None)),
+    ],
+    ids=[
+        "the same clock",
+        "whole hours behind",
+        "a half hour too",
+        "the only kernel log there is",
+        "minutes off",
+        "a kernel log of another node",
+        "that log goes on for long",
+        "no zone is so near",
+    ],
+)
+def test_a_kernel_log_of_another_zone_names_its_node_with_less_certainty(tmp_path, hours, log, later, found):
+    """What is assumed of its clock is said; where the hours do not fit to the minute nobody is named."""
+    at = 399 + hours * 3600
+    (tmp_path / log).write_text(plain(1, 200))
+    told = kernel(at, "gpu07", XID) + (kernel(at + 5000, "gpu07", later) if later else "")
+    (tmp_path / "gpu07.dmesg.txt").write_text(told)
+
+    said = inspect([tmp_path]).diagnosis
+
+    assert (said.confidence, said.culprit_node) == found
+    is_assumed = any("another time zone" in reason for reason in said.because)
+    assert is_assumed == (found == ("medium", "gpu07"))

@@ -227,6 +227,23 @@ def test_an_xid_that_follows_tells_of_the_one_before_it(before, role):
     assert (found.role, found.category) == (role, Category.GPU_HARDWARE)
 
 
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [
+        ("gradients contain NaN, skipping update", X),
+        ("Non-finite gradients: step skipped", X),
+        ("gradients contain NaN, will not skip this step", R),
+        ("Gradient contains NaN. Use skip_nan_steps=True to go on", R),
+        ("Gradient contains NaN: set --skip-nan to go on", R),
+        ("gradients contain NaN and must not be skipped", R),
+    ],
+)
+def test_only_who_skips_a_step_goes_on(text, role):
+    """A setting that would skip, or words that deny it, skip nothing."""
+    (found,) = [symptom for symptom in read(text) if symptom.signature == "gradient_nan"]
+    assert found.role is role
+
+
 STANDS_ONLY_IF = [
     "watchdog armed: will abort after no progress for 1800 s",
     "if there is no heartbeat for 600 s the launcher kills the job",
