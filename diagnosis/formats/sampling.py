@@ -191,6 +191,8 @@ class Sampler:
         number = steps.whole(values)
         if number is None and kind == "ordinal":
             number = steps.place()
+        if number is not None and kind == "samples" and "loss" not in values and steps.is_block(number):
+            return
         if number is not None and not steps.goes_on(number):
             why = f"the step went back from {steps.highest:,} to {number:,}"
             memory.attempt += 1

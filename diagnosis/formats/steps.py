@@ -163,6 +163,10 @@ class Steps:
         self._places += 1
         return self._places
 
+    def is_block(self, samples: int) -> bool:
+        """Whether a line without a loss, among others that have one, tells how many samples the block before it had."""
+        return bool(self.losses) and self.last is not None and samples < self.last
+
     def goes_on(self, step: int) -> bool:
         """Take the next step; False when it can only be a new beginning."""
         last = self.last

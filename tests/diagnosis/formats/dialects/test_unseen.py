@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tests.diagnosis.formats.dialects.table import Case, check
-from tests.diagnosis.formats.reading import losses, read, samples
+from tests.diagnosis.formats.reading import attempts, losses, read, samples
 
 CASES = [
     Case(  # MLPerf's RNN-T: one line in a thousand steps
@@ -301,3 +301,16 @@ def test_means_since_the_start_are_no_losses():
     )
 
     assert losses(read(text)) == [(27500 + 10 * n, pytest.approx(0.595 + n / 10000)) for n in range(1, 6)]
+
+
+def test_the_samples_of_a_block_are_no_new_beginning():
+    """NeMo's MLPerf runs tell the pace of each block between two evaluations, with as many samples as it had."""
+    line = (
+        '0: :::MLLOG {{"namespace": "", "time_ms": 17783820629{n}5, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+        '"value": {{"train_step_time": 0.56{loss}}}, "metadata": {{"lineno": 328, "samples_count": {samples}}}}}\n'
+    )
+    told = [(1, ', "reduced_train_loss": 3.75', 72192), (2, "", 12288), (3, ', "reduced_train_loss": 3.5', 73728)]
+    reader = read("".join(line.format(n=n, loss=loss, samples=samples) for n, loss, samples in told))
+
+    assert losses(reader) == [(72192, 3.75), (73728, 3.5)]
+    assert attempts(reader) == []
