@@ -9,12 +9,14 @@ from statistics import median
 
 from diagnosis import wording
 from diagnosis.errors import Mistake
+from diagnosis.incidents import Incident
 from diagnosis.loss_advice import FRAMEWORKS, checklist, how_to_print_loss
 from diagnosis.series import Series
 from handlers.arguments import WrongWords, read_arguments
 from handlers.command import Asked, Desk, Reply, Right, Say, whisper
 from handlers.find_run import NoSuchRun, named_run
-from handlers.kept import kept_of
+from handlers.kept import kept_of_run
+from handlers.loss_standing import ABOUT_LOSS
 from handlers.messages.checklist import checklist_in_general, checklist_of_framework, checklist_of_run
 from handlers.messages.escaping import visible
 from handlers.subjects.subject import Subject
@@ -22,6 +24,8 @@ from registry import Run
 
 _ARGUMENT = re.compile(r"--?([a-z][\w-]{2,40})[ =]([\w.,:/@+-]{1,60})")
 _STEPS_LOOKED_AT = 50
+LEARNING_RATE = "learning rate: "
+"""How a change of it begins, as an incident tells it."""
 
 
 async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
@@ -64,9 +68,10 @@ async def _read(desk: Desk, run: Run) -> dict[str, str]:
     if isinstance(told, dict):
         found |= {str(name): str(value) for name, value in told.items()}
     found |= {name.replace("-", "_"): value for name, value in _ARGUMENT.findall(found.get("command", ""))}
+    troubles = await _troubles(desk, run)
     if run.last_lr is not None:
         step = f" at step {wording.whole(run.last_step)}" if run.last_step is not None else ""
-        found["lr"] = f"{wording.small(run.last_lr)}{step}"
+        found["lr"] = f"{_leap(troubles)}{wording.small(run.last_lr)}{step}"
     if run.world_size is not None:
         found["world_size"] = f"{run.world_size:,}"
     for name in ("batch_size", "loss_scale"):
@@ -77,25 +82,49 @@ async def _read(desk: Desk, run: Run) -> dict[str, str]:
     if len(loss):
         found.setdefault("log_level", "its loss lines are printed")
     told = {
-        "checkpoint": await _checkpoint(desk, run, loss),
+        "checkpoint": _checkpoint(run, troubles, loss),
         "log_interval": _interval(loss.steps[-_STEPS_LOOKED_AT:]),
         "log_files": await _log_files(desk, run),
     }
     return found | {name: value for name, value in told.items() if value}
 
 
-async def _checkpoint(desk: Desk, run: Run, loss: Series) -> str:
-    """The newest one, before the bad step of an open incident where there is one; and the loss it was saved with."""
-    saved, bad = run.facts.get("checkpoint"), None
-    for fields in (await desk.registry.incidents.open_of(run.name)).values():
-        kept = kept_of(fields)
-        before = kept.incident.head.details.get("checkpoint", "").replace(",", "") if kept is not None else ""
-        if kept is not None and before.isdecimal():
-            saved, bad = int(before), kept.incident.head.step
+async def _troubles(desk: Desk, run: Run) -> list[Incident]:
+    """The open incidents, the newest last; where none is open, the last of this attempt that a person closed."""
+    every = sorted((kept.incident for kept in await kept_of_run(desk, run.name)), key=lambda one: one.opened_at)
+    closed = [one for one in every if one.resolved_by and one.attempt >= run.attempt][-1:]
+    return [one for one in every if one.is_open] or closed
+
+
+def _leap(troubles: Sequence[Incident]) -> str:
+    """`⚠ it changed around the trouble: 1.0e-3 → 1.0e18 at step 61 (train.log:62); now `; empty: it did not."""
+    for incident in reversed(troubles):
+        for line in (*incident.head.changes, incident.head.details.get("lr_line", "")):
+            if line.startswith(LEARNING_RATE):
+                return f"⚠ it changed around the trouble: {line.removeprefix(LEARNING_RATE)}; now "
+    return ""
+
+
+def _checkpoint(run: Run, troubles: Sequence[Incident], loss: Series) -> str:
+    """The newest one, before the bad step where there is one; and the loss it was saved with."""
+    saved = run.facts.get("checkpoint")
+    for finding in (incident.head for incident in reversed(troubles)):
+        before = finding.details.get("checkpoint", "").replace(",", "")
+        if before.isdecimal():
+            which = "the newest the log tells of"
+            if finding.step is not None:
+                which = f"the newest before the bad step {wording.whole(finding.step)}"
+            return f"step {wording.whole(int(before))} is {which}{_loss_at(loss, int(before))}"
+    wrong = [one.head.step for one in troubles if one.head.step is not None and one.trouble in ABOUT_LOSS]
+    if wrong:
+        bad = wording.whole(wrong[-1])
+        if isinstance(saved, int) and saved < wrong[-1]:
+            return f"step {wording.whole(saved)} is the newest before the bad step {bad}{_loss_at(loss, saved)}"
+        newest = f"; step {wording.whole(saved)}, the newest, is not" if isinstance(saved, int) else ""
+        return f"one from before step {bad}, and the log tells of none{newest}"
     if not isinstance(saved, int):
         return ""
-    which = "the newest the log tells of" if bad is None else f"the newest before the bad step {wording.whole(bad)}"
-    return f"step {wording.whole(saved)} is {which}{_loss_at(loss, saved)}"
+    return f"step {wording.whole(saved)} is the newest the log tells of{_loss_at(loss, saved)}"
 
 
 def _loss_at(loss: Series, saved: int) -> str:

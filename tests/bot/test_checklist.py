@@ -61,6 +61,36 @@ async def test_the_checkpoint_is_told_with_its_last_loss(workspace, registry, go
     await workspace.until(lambda: f"*checkpoint to resume from*: {told}" in str(workspace.messages()))
 
 
+@pytest.mark.parametrize(
+    ("newest", "told"),
+    [
+        (None, "one from before step 61, and the log tells of none –"),
+        (2500, "one from before step 61, and the log tells of none; step 2,500, the newest, is not –"),
+        (40, "step 40 is the newest before the bad step 61; its last loss was 2.90, at step 40 –"),
+    ],
+)
+@pytest.mark.parametrize("is_closed", [False, True], ids=["open", "closed by a person"])
+async def test_a_learning_rate_that_leapt_is_no_plain_value(
+    workspace, bot, registry, publish, finding, *, newest, told, is_closed
+):
+    """With the value before and its line; and the checkpoint is one from before the bad step."""
+    await a_run(registry)
+    await registry.runs.see("run42", last_lr=1e18, last_step=2564, **({"checkpoint": newest} if newest else {}))
+    leap = "learning rate: 1.0e-3 → 1.0e18 at step 61 (train.log:62)"
+    await publish(finding(step=61, changes=("epoch: 2", leap)))
+    (root,) = await workspace.until(workspace.messages)
+    if is_closed:
+        await workspace.mention("close mended", thread_ts=root["ts"])
+        await workspace.until(lambda: "✅" in workspace.messages()[0]["text"])
+
+    await workspace.slash("/runwatch", "checklist run42")
+    said = await workspace.until(lambda: [one for one in workspace.messages() if "Before you start" in one["text"]])
+
+    value = "⚠ it changed around the trouble: 1.0e-3 → 1.0e18 at step 61 (train.log:62); now 1.0e18 at step 2,564 –"
+    assert f"*learning rate*: {value}" in str(said[0]["blocks"])
+    assert f"*checkpoint to resume from*: {told}" in str(said[0]["blocks"])
+
+
 @pytest.fixture
 def goes_wrong(workspace, bot, publish, finding):
     """An incident at a step, with step 80 the newest checkpoint before it."""
