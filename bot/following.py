@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from bot.curve import Curve
 from diagnosis.changes import Changes
+from diagnosis.detectors.nonfinite import came_back
 from diagnosis.findings import Cleared, Finding, Verdict
 from diagnosis.formats.again import Again
 from diagnosis.judge import Judge
@@ -53,6 +54,14 @@ class Following:
 
         return twins_of(self)
 
+    def _tell_end(self, cleared: Cleared) -> None:
+        """Somebody who reads a whole log is not told `since` of what ended in it."""
+        for place in reversed(range(len(self.findings))):
+            found = self.findings[place]
+            if (found.kind, found.origin) == (cleared.kind, cleared.origin):
+                self.findings[place] = came_back(found, cleared)
+                return
+
     def _note(self, seen: Observation, verdicts: Sequence[Verdict]) -> None:
         self.summary.note(verdicts)
         self.changes.note(verdicts)
@@ -63,5 +72,6 @@ class Following:
                     self.findings.append(verdict)
             elif isinstance(verdict, Cleared):
                 self.cleared.add(verdict.kind)
+                self._tell_end(verdict)
         if self._hear is not None:
             self._hear(seen, verdicts)

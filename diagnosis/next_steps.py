@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from diagnosis.advice import advice_for as advice_for_category
-from diagnosis.findings import Finding
+from diagnosis.findings import Finding, Severity
 from diagnosis.instructions import is_said_by, sentence, without_repeats
 from diagnosis.loss_advice import RESUMED, advice_for
 from diagnosis.observations import Category
@@ -21,6 +21,8 @@ from diagnosis.wording import whole
 
 MOST: Final = 3
 SAVE: Final = "Press Snapshot: it saves the logs and the state of every node before they are gone."
+_PASSING: Final = "Nothing yet: the optimizer usually skips one such step."
+_GOES_ON: Final = "If it goes on, or the loss follows, this becomes critical."
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?B)")
 _UNITS: Final = {"K": 1 / 1024 / 1024, "M": 1 / 1024, "G": 1.0, "T": 1024.0}
 _ANY_EXCEPTION: Final = frozenset({"python_exception", "traceback_head"})
@@ -57,7 +59,7 @@ def next_steps(
     else:
         steps = _others(finding)
     kept = list(dict.fromkeys(step for step in steps if step))[:MOST]
-    if len(kept) < MOST and finding.kind not in _NEEDS_NO_SNAPSHOT:
+    if len(kept) < MOST and finding.kind not in _NEEDS_NO_SNAPSHOT and not _may_be_skipped(finding):
         kept.append(SAVE)
     return tuple(kept)
 
@@ -98,8 +100,15 @@ def _reported(finding: Finding, scene: _Scene) -> list[str]:
     return [again, *_nonfinite(finding, scene)[1:], *_resume(finding)]
 
 
+def _may_be_skipped(finding: Finding) -> bool:
+    """One bad grad norm beside a finite loss: the weights are probably good."""
+    return finding.kind == "nonfinite_grad_norm" and finding.severity is Severity.WARNING
+
+
 def _nonfinite(finding: Finding, scene: _Scene) -> list[str]:
-    steps = [_keep_checkpoint(finding, is_down=scene.is_down)]
+    if _may_be_skipped(finding) and not scene.is_down:
+        return [f"{_PASSING} {_GOES_ON}"]
+    steps = [] if _may_be_skipped(finding) else [_keep_checkpoint(finding, is_down=scene.is_down)]
     course = finding.details.get("lr_change", "unchanged")
     if scene.is_one_rank:
         steps.append("Only one rank shows it: suspect its GPU (Xid, ECC) or its data shard before the learning rate.")

@@ -95,13 +95,12 @@ def look_at(series: RunSeries) -> Look:
     until = loss.steps[bad] if bad is not None else marked[0] if marked is not None else None
     look = replace(look, band=_band(loss, finite, until))
     if bad is not None:
-        good = next((place for place in reversed(finite) if place < bad), None)
-        if good is not None:
-            look = replace(look, last_good_step=loss.steps[good], last_good_loss=loss.values[good])
+        look = _with_last_good(look, series, finite, norm_bad)
         word = "NaN" if math.isnan(loss.values[bad]) else "infinite"
         return replace(look, health=Health.WRONG, since_step=loss.steps[bad], why=f"loss is {word}")
     if norm_bad is not None:
         since = series.grad_norm.steps[norm_bad]
+        look = _with_last_good(look, series, finite, norm_bad)
         return replace(look, health=Health.WRONG, since_step=since, why="grad norm is not finite")
     if marked is not None:
         return replace(look, health=Health.WATCH, since_step=marked[0], why=marked[1])
@@ -118,6 +117,15 @@ def normal_band(series: RunSeries, until: float) -> tuple[float, float] | None:
     """Between which values the loss would be normal at a step, from the points before it; None: too few of them."""
     finite = [place for place, value in enumerate(series.loss.values) if math.isfinite(value)]
     return _band(series.loss, finite, until)
+
+
+def _with_last_good(look: Look, series: RunSeries, finite: list[int], norm_bad: int | None) -> Look:
+    """The newest point whose grad norm was finite too; the newest loss where none was."""
+    loss = series.loss
+    until = math.inf if norm_bad is None else series.grad_norm.steps[norm_bad]
+    both = (place for place in reversed(finite) if loss.steps[place] < until)
+    good = next(both, finite[-1] if finite else None)
+    return look if good is None else replace(look, last_good_step=loss.steps[good], last_good_loss=loss.values[good])
 
 
 def _bad_end(series: Series) -> int | None:

@@ -1,23 +1,28 @@
 """A NaN or infinite loss or grad norm, said at the first one.
 
 A scale search may show non-finite grad norms that mean nothing: the optimizer skips those steps. So a
-grad norm with a skip beside it, or at the very start while the loss is finite, waits for a streak.
+grad norm with a skip beside it, or at the very start while the loss is finite, waits for a streak. Any other beside a
+finite loss is a warning, and critical once it goes on: the optimizer may have skipped that one step without a word.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from diagnosis.detectors.before import Before
 from diagnosis.detectors.detector import QUIET, Scope, Seen, found, over
-from diagnosis.findings import Finding, Severity, Verdict
+from diagnosis.findings import Cleared, Finding, Severity, Verdict
 from diagnosis.formats.stretch import Stretch
 from diagnosis.observations import OptimizerSkip, PhaseMark, StepSample
 from diagnosis.thresholds import Thresholds
-from diagnosis.wording import at_step, number, precise, since_step, whole
+from diagnosis.wording import at_step, first_clause, number, precise, since_step, whole
 
 CLEAR_POINTS = 3
 """Finite points in a row after which it is over: NaN weights never come back, a skipped step does."""
+
+AGAIN = "finite again"
 
 
 class NonFinite:
@@ -26,7 +31,19 @@ class NonFinite:
     kind: ClassVar[str] = "nonfinite_loss"
     watches: ClassVar[tuple[type, ...]] = (StepSample, OptimizerSkip, PhaseMark)
     scope: ClassVar[Scope] = "rank"
-    __slots__ = ("_before", "_fine", "_good", "_open", "_points", "_skips", "_streak", "_streak_from", "_thresholds")
+    __slots__ = (
+        "_back",
+        "_bad",
+        "_before",
+        "_fine",
+        "_good",
+        "_open",
+        "_points",
+        "_skips",
+        "_streak",
+        "_streak_from",
+        "_thresholds",
+    )
 
     def __init__(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
@@ -35,6 +52,8 @@ class NonFinite:
         self._points = 0
         self._open: dict[str, Severity] = {}
         self._fine = 0
+        self._back: StepSample | None = None
+        self._bad: Counter[str] = Counter()
         self._skips = 0
         self._streak = 0
         self._streak_from: StepSample | None = None
@@ -73,6 +92,8 @@ class NonFinite:
 
     def _judge(self, seen: StepSample) -> Sequence[Verdict]:
         is_loss = seen.loss is not None and not math.isfinite(seen.loss)
+        self._bad["nonfinite_loss"] += is_loss
+        self._bad["nonfinite_grad_norm"] += seen.grad_norm is not None and not math.isfinite(seen.grad_norm)
         said = QUIET if is_loss else self._judge_norm(seen)
         self._skips = 0
         if is_loss and self._opens("nonfinite_loss", Severity.CRITICAL):
@@ -87,13 +108,13 @@ class NonFinite:
         if self._streak < allowed:
             return QUIET
         is_certain = allowed > 1 or self._streak >= self._thresholds.nonfinite_streak
-        is_nan = seen.grad_norm is None or math.isnan(seen.grad_norm)
         is_hidden = seen.loss is None or seen.loss == 0.0
-        severity = Severity.CRITICAL if is_nan or is_hidden or is_certain else Severity.WARNING
+        was_lost = "nonfinite_loss" in self._open
+        severity = Severity.CRITICAL if is_hidden or is_certain or was_lost else Severity.WARNING
         if not self._opens("nonfinite_grad_norm", severity):
             return QUIET
         rule = f"grad norm not finite at {self._streak} of {allowed} points in a row"
-        return (self._finding("nonfinite_grad_norm", severity, self._streak_from, rule),)
+        return (self._finding("nonfinite_grad_norm", severity, self._streak_from, rule, seen.loss),)
 
     def _lawful_streak(self, seen: StepSample) -> int:
         """How many in a row mean nothing yet: 1 says that already the first one is news."""
@@ -124,21 +145,30 @@ class NonFinite:
         """A finite point: a streak ends at once, an episode after a few."""
         if seen.grad_norm is not None or not self._streak:
             self._streak, self._streak_from = 0, None
+            if not self._open:
+                self._bad.clear()
         ended = [kind for kind in self._open if kind != "nonfinite_eval"]
         if not ended or seen.loss == 0.0:
             return QUIET
+        if not self._fine:
+            self._back = seen
         self._fine += 1
         if self._fine < CLEAR_POINTS:
             return QUIET
         self._fine = 0
         for kind in ended:
             del self._open[kind]
-        return [over(kind, seen, self._over(kind, seen)) for kind in ended]
+        said = [over(kind, seen, self._over(kind, self._back or seen)) for kind in ended]
+        self._bad.clear()
+        return said
 
-    def _over(self, kind: str, seen: StepSample) -> str:
+    def _over(self, kind: str, back: StepSample) -> str:
+        """What is told about the first point that was right again."""
         what = "grad norm" if kind == "nonfinite_grad_norm" else "loss"
-        now = f" (loss {precise(seen.loss)})" if seen.loss is not None else ""
-        return f"{what} is finite again {at_step(seen.step)}{now}; the bad steps were probably skipped"
+        now = f" (loss {precise(back.loss)})" if back.loss is not None else ""
+        bad = self._bad[kind]
+        after = f", after {'one bad point' if bad == 1 else f'{bad:,} bad points'}" if bad else ""
+        return f"{what} is {AGAIN} {at_step(back.step)}{now}{after}; the bad steps were probably skipped"
 
     def _opens(self, kind: str, severity: Severity) -> bool:
         """True when this is news: nothing open of this kind, or only something less severe."""
@@ -147,16 +177,32 @@ class NonFinite:
         self._open[kind] = severity
         return True
 
-    def _finding(self, kind: str, severity: Severity, seen: StepSample, rule: str) -> Finding:
+    def _finding(
+        self, kind: str, severity: Severity, seen: StepSample, rule: str, loss: float | None = None
+    ) -> Finding:
+        """About its first point; `loss` is what is printed now."""
         value = seen.loss if kind == "nonfinite_loss" else seen.grad_norm
         what = "loss" if kind == "nonfinite_loss" else "grad norm"
         details = {"value": number(value)} | self._before.details(seen)
-        text = f"{what} is {number(value)} {since_step(seen.step)}"
+        where = at_step(seen.step) if severity is Severity.WARNING else since_step(seen.step)
+        text = f"{what} is {number(value)} {where}"
         if kind == "nonfinite_grad_norm":
-            text += _beside(seen.loss)
+            text += _beside(loss)
+        elif self._streak_from is not None and self._streak_from.step is not None:
+            text += f", the grad norm not finite {since_step(self._streak_from.step)}"
         text = f"{text}; {_good(details)}"
         good = self._before.last_good_step
         return found(kind, severity, seen, text, rule=rule, details=details, last_good_step=good)
+
+
+def came_back(finding: Finding, cleared: Cleared) -> Finding:
+    """What is said of it once the log shows that it ended: from where, and where it was finite again."""
+    _, again, rest = cleared.text.partition(AGAIN)
+    if not again:
+        return finding
+    what, *more = finding.text.split("; ")
+    told = [what.replace(" since step ", " from step "), first_clause(again + rest), *more]
+    return replace(finding, text="; ".join(told))
 
 
 def _beside(loss: float | None) -> str:

@@ -43,6 +43,8 @@ def join(
         return replace(after, severity=finding.severity, attempt=finding.attempt), Reason.WORSE
     if is_again:
         return replace(after, attempt=finding.attempt), Reason.AGAIN
+    if _is_next_stage(finding, incident.head):
+        return head_with(after, trouble, finding), Reason.NEWS if is_new_kind else Reason.KNOWN
     if before is not None and before.is_firing:
         return replace(after, repeats=incident.repeats + 1, changed_at=incident.changed_at), Reason.KNOWN
     if is_earlier(finding, incident.head):
@@ -156,6 +158,13 @@ def is_earlier(finding: Finding, than: Finding) -> bool:
         and than.seen_at is not None
         and finding.seen_at < than.seen_at
     )
+
+
+def _is_next_stage(finding: Finding, of: Finding) -> bool:
+    """Whether the trouble went on to something worse: a NaN grad norm, and then the loss is NaN too."""
+    if (of.kind, finding.kind) != ("nonfinite_grad_norm", "nonfinite_loss"):
+        return False
+    return of.step is None or finding.step is None or finding.step > of.step
 
 
 def _with_finding(incident: Incident, event: str, finding: Finding, now: float, trouble: str) -> Incident:

@@ -23,6 +23,8 @@ MOST_STEPS = 3
 MOST_CHANGES = 5
 MOST_BESIDE = 4
 LONGEST_TITLE = 300
+AT_ONCE = 0.5
+"""Shorter than this it would have lasted 0 s."""
 MOST_NAMED = 6
 """Ranks or nodes named one by one; more are counted."""
 
@@ -73,7 +75,8 @@ def headline(incident: Incident, facts: RunFacts = NO_FACTS) -> Phrase:
     moment = head.seen_at if head.seen_at is not None else incident.opened_at
     over = NOTHING
     if not incident.is_open:
-        over = say("over after {took}: ", took=_lasted(incident))
+        took = _lasted(incident)
+        over = say("over after {took}: ", took=wording.duration(took)) if took >= AT_ONCE else say("over at once: ")
     first = say(
         "{mark} *{run} · {over}{what}* ({moment})",
         mark=_mark(incident),
@@ -133,8 +136,8 @@ def finding_place(finding: Finding) -> Phrase:
     return say("{node}", node=origin.node) if origin.node else NOTHING
 
 
-def _lasted(incident: Incident) -> str:
-    return wording.duration(max(0.0, (incident.resolved_at or incident.changed_at) - incident.opened_at))
+def _lasted(incident: Incident) -> float:
+    return (incident.resolved_at or incident.changed_at) - incident.opened_at
 
 
 def _mark(incident: Incident) -> str:

@@ -8,7 +8,7 @@ from diagnosis.stall import Outcome
 from handlers.messages.blocks import Block, Message, actions, button, context, evidence, lines, message
 from handlers.messages.care import ACKNOWLEDGE
 from handlers.messages.excerpts import telling
-from handlers.messages.incident import finding_place, unseen_line, what, what_the_line_says, what_to_do
+from handlers.messages.incident import AT_ONCE, finding_place, unseen_line, what, what_the_line_says, what_to_do
 from handlers.messages.phrase import NOTHING, Clause, Person, Phrase, say
 from handlers.names import typed
 
@@ -61,9 +61,11 @@ def reply(said: Announcement) -> Message:
         text = Clause(said.text.rstrip(".") or "it no longer shows")
         return message(say("Over: {text}. Still open: *{what}*.", text=text, what=Clause(what(incident.head))))
     if said.reason in _OVER:
-        took = wording.duration(max(0.0, said.at - incident.opened_at))
+        seconds = said.at - incident.opened_at
         text = Clause(said.text.rstrip(".") or "it no longer shows")
-        return message(say(_OVER[said.reason], took=took, text=text))
+        if said.reason is Reason.RECOVERED and seconds < AT_ONCE:
+            return message(say("Over at once: {text}.", text=text))
+        return message(say(_OVER[said.reason], took=wording.duration(max(0.0, seconds)), text=text))
     if said.reason is Reason.CLOSED_BY:
         took = wording.duration(max(0.0, said.at - incident.opened_at))
         head = say("Closed after {took} by {who}", took=took, who=Person(said.by))

@@ -67,4 +67,4 @@ async def test_a_word_is_not_lost_between_two_bots(  # noqa: PLR0917
 
     (root,) = workspace.messages()
     (reply,) = workspace.replies(root["ts"])
-    assert reply["text"].startswith("Over after")
+    assert reply["text"].startswith("Over ")

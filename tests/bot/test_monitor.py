@@ -62,7 +62,7 @@ async def test_a_reply_that_a_bot_could_not_post_any_more_is_posted_by_the_next(
         await settled(registry, 2)
 
     assert was_said == []
-    assert [reply["text"].startswith("Over after") for reply in workspace.replies(root["ts"])] == [True]
+    assert [reply["text"].startswith("Over ") for reply in workspace.replies(root["ts"])] == [True]
 
 
 async def test_a_recovery_is_a_reply_and_an_edit(workspace, registry, monitoring, publish, finding):

@@ -174,7 +174,8 @@ async def test_a_bad_night(workspace, told, registry, publish, finding):
     later = str(next(one for one in workspace.messages() if "run43" in one["text"])["blocks"])
 
     assert first.startswith("✅ *run42 ·")
-    assert spoken("Over after {took}: {text}.").split("{")[-2].split("}")[-1].strip("：: ") in over
+    after = spoken("Over after {took}: {text}.").split("{")[-2].split("}")[-1].strip("：: ")
+    assert after in over or spoken("Over at once: {text}.").partition("{")[0].strip("：: ") in over
     assert second.startswith("🔴 *run43 · ")
     assert third.startswith("🔴 *run42 · ")
     assert spoken("Same failure before, {where}, {when}").partition("{")[0].strip("，, ") in later

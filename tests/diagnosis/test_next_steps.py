@@ -47,6 +47,17 @@ def test_no_row_says_a_step_twice(row):
     assert not [pair for pair in combinations(steps, 2) if is_said_by(*pair)]
 
 
+@pytest.mark.parametrize("is_down", [False, True])
+def test_one_bad_grad_norm_is_no_reason_to_stop(is_down):
+    """Its step was probably skipped, so the weights are good; of one that goes on they may not be."""
+    lasting = finding("nonfinite_grad_norm", step=150)
+    passing = " ".join(next_steps(replace(lasting, severity=Severity.WARNING), is_down=is_down))
+
+    assert "never come back" in " ".join(next_steps(lasting, is_down=is_down))
+    assert "never come back" not in passing
+    assert ("usually skips one such step" in passing) is not is_down
+
+
 def test_a_known_checkpoint_comes_first_with_its_deadline():
     """What rotation is about to delete is saved before anything else."""
     first, *_ = next_steps(finding("nonfinite_loss", step=61, checkpoint="40", checkpoint_end="keep-last-3 …"))

@@ -37,6 +37,16 @@ def test_nan_at_the_end_is_wrong_since_its_first_step():
     assert look.last_good_step == 500
 
 
+@pytest.mark.parametrize("bad_losses", [0, 31])
+def test_the_last_good_step_has_a_finite_grad_norm_too(bad_losses):
+    """As the thread and the report say it."""
+    losses = [*FALLING[:119], *[math.nan] * bad_losses]
+    norms = dict.fromkeys(range(119, len(losses) + 1), math.nan)
+
+    look = look_at(run(losses, norms=norms))
+    assert (look.health, look.last_good_step, look.last_good_loss) == (Health.WRONG, 118, FALLING[117])
+
+
 def test_a_nan_that_passed_is_worth_watching():
     """A skipped step is no catastrophe, and not nothing."""
     marks = [Mark("nonfinite", 480.0, value=math.nan)]

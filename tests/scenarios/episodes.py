@@ -54,7 +54,7 @@ def story(run: str, troubles: int, begins: float, every: float) -> Story:
             entries.append(Entry(run, first + 1, "grad"))
             break
         lines += [(at + every / 2, good(step)) for step in range(first + 1, first + PERIOD)]
-        entries.append(Entry(run, first + BACK, "over"))
+        entries.append(Entry(run, first + 1, "over"))
     return Story(run, tuple(lines), tuple(entries))
 
 
@@ -68,10 +68,10 @@ def script(stories: Mapping[str, Story]) -> Iterator[str]:
 
 
 _ROOT = re.compile(
-    r"(?P<run>[\w-]+) · (?:over after [^:]+: )?(?P<what>loss|grad norm) is NaN since step (?P<step>[\d,]+)"
+    r"(?P<run>[\w-]+) · (?:over (?:after [^:]+|at once): )?(?P<what>loss|grad norm) is NaN since step (?P<step>[\d,]+)"
 )
 _ALSO = re.compile(r"Also: \W*(?P<what>loss|grad norm) is NaN since step (?P<step>[\d,]+)")
-_OVER = re.compile(r"Over after [^:]+: (?P<what>loss is finite again) at step (?P<step>[\d,]+)")
+_OVER = re.compile(r"Over (?:after [^:]+|at once): (?P<what>loss is finite again) at step (?P<step>[\d,]+)")
 _WHAT = {"loss": "nan", "grad norm": "grad", "loss is finite again": "over"}
 
 

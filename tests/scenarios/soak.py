@@ -75,7 +75,7 @@ class Logs(threading.Thread):
                 is_due = (time.monotonic() - began) / soak.alert_every > alerts + 1
                 if is_due and step >= calm_from[run] and chance.random() < 3 / soak.runs:
                     file.write(f"{line(step, 'nan', 'nan')}\n")
-                    self.expected |= {Entry(run, step, "nan"), Entry(run, step + BACK, "over")}
+                    self.expected |= {Entry(run, step, "nan"), Entry(run, step + 1, "over")}
                     calm_from[run], alerts = step + 2 * HEALTHY, alerts + 1
                 else:
                     file.write(f"{good(step)}\n")

@@ -55,6 +55,17 @@ FINDINGS: Mapping[str, str] = MappingProxyType(
         "loss was not finite for a moment": "损失曾短暂不是有限值",
         "grad norm was not finite for a moment": "梯度范数曾短暂不是有限值",
         "{c} was not finite for a moment": "{c}曾短暂不是有限值",
+        "loss is NaN from step {n}": "损失从第 {n} 步起为 NaN",
+        "loss is infinite from step {n}": "损失从第 {n} 步起为无穷大",
+        "grad norm is NaN from step {n}": "梯度范数从第 {n} 步起为 NaN",
+        "grad norm is infinite from step {n}": "梯度范数从第 {n} 步起为无穷大",
+        "grad norm is NaN at step {n}": "梯度范数在第 {n} 步为 NaN",
+        "grad norm is infinite at step {n}": "梯度范数在第 {n} 步为无穷大",
+        "{c}, the grad norm not finite since step {n}": "{c}，梯度范数自第 {n} 步起不是有限值",
+        "{c}, after one bad point": "{c}，此前有一个异常点",
+        "{c}, after {n} bad points": "{c}，此前有 {n} 个异常点",
+        "finite again at step {n}": "在第 {n} 步恢复为有限值",
+        "finite again at step {n} (loss {n2})": "在第 {n} 步恢复为有限值（损失 {n2}）",
         "{c} and the loss field is gone, as this trainer does for a NaN loss": (
             "{c}，且损失字段消失（该训练器遇到 NaN 损失时如此）"
         ),

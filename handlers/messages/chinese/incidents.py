@@ -6,6 +6,8 @@ from types import MappingProxyType
 INCIDENTS: Mapping[str, str] = MappingProxyType(
     {
         # The root message.
+        "over at once: ": "随即结束：",
+        "Over at once: {text}.": "随即结束：{text}。",
         "over after {took}: ": "已结束，历时 {took}：",
         "{count}{of} ranks": "{count}{of} 个 rank",
         " of {n}": "/{n}",

@@ -20,6 +20,8 @@ STEPS: Mapping[str, str] = MappingProxyType(
         "Start again from the checkpoint of step {n} once that is mended": "修复后从第 {n} 步的检查点重新开始",
         "Start again from the newest checkpoint": "从最新的检查点重新开始",
         "Start again from the newest checkpoint once that is mended": "修复后从最新的检查点重新开始",
+        "Nothing yet: the optimizer usually skips one such step": "暂时不必处理：优化器通常会跳过这样的单个步",
+        "If it goes on, or the loss follows, this becomes critical": "如果持续出现，或损失也随之异常，这里会升级为严重",
         "Stop the run soon: weights that once were NaN never come back, and every checkpoint from now on is bad": (
             "尽快停止任务：权重一旦变为 NaN 就无法恢复，此后的每个检查点都是坏的"
         ),

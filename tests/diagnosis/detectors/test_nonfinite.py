@@ -2,7 +2,7 @@
 
 import pytest
 
-from diagnosis.detectors.nonfinite import NonFinite
+from diagnosis.detectors.nonfinite import NonFinite, came_back
 from diagnosis.findings import Severity
 from diagnosis.thresholds import Thresholds
 from tests.diagnosis.lines import INF, NAN, Watching, calm, cleared, course, findings, kinds, sample, saving, skip
@@ -84,12 +84,13 @@ def test_a_nan_grad_norm_without_a_loss_field_says_that_it_is_gone(watching):
     assert "loss field is gone" in finding.text
 
 
-def test_an_infinite_grad_norm_beside_a_good_loss_is_a_warning_until_it_stays(watching):
+@pytest.mark.parametrize("value", [NAN, INF, -INF])
+def test_a_bad_grad_norm_beside_a_good_loss_is_a_warning_until_it_stays(watching, value):
     """One overflow is usually skipped by the optimizer; five in a row are not luck."""
     watching.feed(course(calm(30), grad_norm=2.0))
 
-    watching.feed(sample(31, 2.3, INF))
-    watching.feed([sample(32 + more, 2.3, INF) for more in range(5)])
+    watching.feed(sample(31, 2.3, value))
+    watching.feed([sample(32 + more, 2.3, value) for more in range(5)])
 
     assert [(one.kind, one.severity) for one in findings(watching.said)] == [
         ("nonfinite_grad_norm", Severity.WARNING),
@@ -138,6 +139,45 @@ def test_it_is_over_after_three_finite_points(watching):
 
     watching.feed(sample(6, NAN))
     assert kinds(watching.said) == ["nonfinite_loss", "nonfinite_loss"]
+
+
+@pytest.mark.parametrize(("bad", "after"), [(1, "one bad point"), (3, "3 bad points"), (7, "7 bad points")])
+def test_the_end_names_the_first_finite_step_and_how_many_were_bad(watching, bad, after):
+    """Not the step at which it was sure that it is over."""
+    watching.feed(course(calm(149), grad_norm=2.0), [sample(150 + more, 2.3, NAN) for more in range(bad)])
+
+    *_, over = watching.feed(course([2.25, 2.3, 2.3], first=150 + bad, grad_norm=2.0))
+    assert over.text == (
+        f"grad norm is finite again at step {150 + bad} (loss 2.25), after {after}; the bad steps were probably skipped"
+    )
+
+
+def test_a_whole_log_says_where_it_ended_instead_of_since(watching):
+    """Who reads it afterwards is not told of something that is over as if it went on."""
+    said = watching.feed(course([2.3, NAN, NAN, 2.2, 2.3, 2.3]))
+
+    assert came_back(*said).text == (
+        "loss is NaN from step 2; finite again at step 4 (loss 2.2), after 2 bad points; "
+        "last good: step 1 with loss 2.30"
+    )
+
+
+def test_a_loss_that_follows_its_grad_norm_tells_both(watching):
+    """The last good step is the last with both finite."""
+    watching.feed(course(calm(118), grad_norm=2.0), sample(119, 3.491, NAN))
+
+    (finding,) = findings(watching.feed([sample(step, NAN, NAN) for step in range(120, 151)]))
+    assert (finding.kind, finding.severity, finding.step) == ("nonfinite_loss", Severity.CRITICAL, 120)
+    assert finding.last_good_step == 118
+    assert finding.text.startswith("loss is NaN since step 120, the grad norm not finite since step 119; last good: ")
+
+
+def test_a_grad_norm_after_a_nan_loss_is_no_skipped_step(watching):
+    """The weights may be NaN."""
+    watching.feed(course(calm(30), grad_norm=2.0), sample(31, NAN, NAN))
+
+    (finding,) = findings(watching.feed(sample(32, 2.3, NAN)))
+    assert (finding.kind, finding.severity) == ("nonfinite_grad_norm", Severity.CRITICAL)
 
 
 def test_a_zero_loss_does_not_end_an_episode(watching):

@@ -140,9 +140,10 @@ def test_a_scale_that_falls_to_its_floor_is_told_from_its_first_skip():
 
 
 def test_a_hidden_nan_is_told_by_its_grad_norm():
-    """Loss 0.0 beside grad norm NaN, once."""
+    """A NaN beside a finite loss may be a skipped step; at the next point the loss is 0.0, and that is none."""
     assert [(kind, severity) for kind, severity, _ in loud(CASES / "v21-loss-zero-gradnorm-nan" / "train.log")] == [
-        ("nonfinite_grad_norm", "critical")
+        ("nonfinite_grad_norm", "warning"),
+        ("nonfinite_grad_norm", "critical"),
     ]
 
 

@@ -24,6 +24,30 @@ def test_a_critical_finding_is_announced_at_once(tracker, finding):
     assert opened.events == ("e1",)
 
 
+@pytest.mark.parametrize("severity", [Severity.WARNING, Severity.CRITICAL])
+@pytest.mark.parametrize("later", [30.0, HOUR])
+def test_a_loss_that_follows_its_grad_norm_heads_the_thread(tracker, finding, severity, later):
+    """The root tells the worse state, one reply says so, and further ranks add none."""
+    tracker.receive("e1", finding("nonfinite_grad_norm", severity=severity, step=119), START)
+    tracker.tick(START + 20.0)
+
+    said = only(tracker.receive("e2", finding(step=120), START + later))
+    again = only(tracker.receive("e3", finding(step=120, rank=4), START + later + 1))
+
+    assert (said.incident.head.kind, said.incident.head.step) == ("nonfinite_loss", 120)
+    assert said.reason in (Reason.WORSE, Reason.NEWS, Reason.NEW)
+    assert again.incident.head == said.incident.head
+    assert again.reason is Reason.JOINED
+
+
+def test_a_loss_that_was_bad_before_its_grad_norm_is_told_beside_it(tracker, finding):
+    """It came late to us; the trouble did not go on to it."""
+    tracker.receive("e1", finding("nonfinite_grad_norm", step=121), START)
+
+    said = only(tracker.receive("e2", finding(step=120), START + HOUR))
+    assert (said.incident.head.kind, said.reason) == ("nonfinite_grad_norm", Reason.NEWS)
+
+
 def test_a_lesser_finding_waits_for_company(tracker, finding):
     """A warning is announced after the group wait, with everyone who joined meanwhile."""
     spike = Severity.WARNING

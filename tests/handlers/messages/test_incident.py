@@ -206,6 +206,16 @@ def test_what_is_over_has_no_buttons():
     assert reply(said).text == "Closed after 28 min: the run finished at step 50,000."
 
 
+def test_what_is_over_at_once_has_no_span():
+    """Both were read together: 0 s say nothing."""
+    tracker = Tracker()
+    at = opened(NAN, tracker).opened_at
+    (said,) = tracker.receive("e2", Cleared("nonfinite_loss", NAN.origin, "loss is finite again at step 41,201"), at)
+
+    assert root(said.incident).text.startswith("✅ *run42 · over at once: loss is NaN since step 41,200*")
+    assert reply(said).text == "Over at once: loss is finite again at step 41,201."
+
+
 def test_consequences_are_counted_in_words():
     """`Followed by 511 collective timeouts, kept quiet as a consequence.`"""
     tracker = Tracker()

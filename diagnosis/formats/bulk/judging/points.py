@@ -37,6 +37,8 @@ class NonFiniteTwin:
         of._skips = 0
         if run.loss is not None and not run.is_finite:
             of._fine = 0
+            of._bad["nonfinite_loss"] += count
+            of._bad["nonfinite_grad_norm"] += count if run.norm is not None and not run.has_finite_norm else 0
         else:
             of._good.extend(run.newest(count, of._good.maxlen))
 
