@@ -9,14 +9,16 @@ from collections.abc import AsyncIterator, Sequence
 from handlers.ask_nodes import ask_nodes
 from handlers.command import Asked, Button, Desk, Reply, Right, Say, whisper
 from handlers.find_run import named_run
-from handlers.messages.snapshot import STOP
-from handlers.messages.stop import CONFIRM_SECONDS, NodePlan, confirm, nobody_answers, not_allowed, plan_of
+from handlers.messages.snapshot import NOT_SAVED, SAVED, STOP
+from handlers.messages.stop import CONFIRM_SECONDS, NodePlan, confirm, how_to_stop, nobody_answers, plan_of
 from registry import Run
 
 
 async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
     """What would be done; a second press by the same person does it."""
-    run = await named_run(desk, asked.words)
+    told, _, name = asked.words.partition("/")
+    # A button of an earlier version carries nothing but the name.
+    run = await named_run(desk, name if told in {SAVED, NOT_SAVED} else asked.words)
     plans, silent = await plans_of(desk, run, "stop_plan", {}, desk.ask_deadline_seconds)
     if not plans:
         yield whisper(nobody_answers, run.name)
@@ -24,7 +26,7 @@ async def answer(desk: Desk, asked: Asked) -> AsyncIterator[Reply]:
     forbidden = [plan for plan in plans if not plan.is_allowed]
     if forbidden:
         why = "its owner did not allow stops when it was registered (`--allow-stop`)."
-        yield Say(not_allowed(run.name, plans, why))
+        yield Say(how_to_stop(run.name, plans, why, is_saved=told == SAVED))
         return
     until = await desk.registry.now() + CONFIRM_SECONDS
     value = f"{asked.who.user}/{until:.0f}/{run.name}"

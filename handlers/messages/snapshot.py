@@ -12,6 +12,8 @@ from handlers.messages.snapshot_gaps import gaps
 from handlers.names import typed
 
 STOP = "stop_run"
+SAVED, NOT_SAVED = "saved", "not_saved"
+"""What its button tells of the evidence, before the run's name."""
 """The button that asks how the run is stopped."""
 HEAD = tuple(map(say, ("node", "saved", "files", "masked", "missing")))
 MOST_ROWS = 30
@@ -127,7 +129,7 @@ def snapshot_answer(
         table(rows),
         context(_paths(good)),
         context(say("Before the restart: `/{prefix}runwatch checklist {run}`.", prefix=prefix, run=typed(run))),
-        _buttons(run, may_stop=may_stop) if good and not is_gone else None,
+        _buttons(run, may_stop=may_stop, is_saved=is_safe(saved, silent)) if good and not is_gone else None,
     )
 
 
@@ -220,9 +222,9 @@ def _called(name: str) -> Phrase:
     return say("its logs") if name == "log_tails" else _named(name)
 
 
-def _buttons(run: str, *, may_stop: bool) -> Block | None:
+def _buttons(run: str, *, may_stop: bool, is_saved: bool) -> Block | None:
     label = "Stop the run…" if may_stop else "How to stop it"
-    return actions(f"snapshot/{run}", [button(label, STOP, run)])
+    return actions(f"snapshot/{run}", [button(label, STOP, f"{SAVED if is_saved else NOT_SAVED}/{run}")])
 
 
 def say_bytes(count: float) -> str:

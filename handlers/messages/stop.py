@@ -81,12 +81,15 @@ def confirm(run: str, by: str, plans: Sequence[NodePlan], silent: Sequence[str],
     )
 
 
-def not_allowed(run: str, plans: Sequence[NodePlan], why: str) -> Message:
-    """Nothing was done; exactly what a person would type."""
+def how_to_stop(run: str, plans: Sequence[NodePlan], why: str, *, is_saved: bool) -> Message:
+    """Exactly what a person would type, and why nobody else does it; `is_saved`: the evidence is in already."""
+    head = say("To stop *{run}*, on each node:", run=run)
+    if not is_saved:
+        head = say("To stop *{run}*, save the evidence first (press Snapshot), then on each node:", run=run)
     return message(
-        say("I did not stop *{run}*: {why}", run=run, why=with_code(why)),
-        lines([say("Save the evidence first (press Snapshot), then on each node:")]),
+        head,
         fence(_commands(plans, "commands") or "# no process of the run was found on any node that answers"),
+        context(say("I cannot stop it myself: {why}", why=with_code(why))),
     )
 
 

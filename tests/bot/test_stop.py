@@ -116,9 +116,11 @@ async def test_without_permission_the_commands_are_posted(workspace, settings, a
         await workspace.slash("/snapshot", "run42")
         answer = await workspace.until(lambda: said(workspace, "Snapshot of run42: 1 of 1 nodes"))
         await workspace.click(answer["ts"], "stop_run")
-        told = await workspace.until(lambda: said(workspace, "I did not stop"))
+        told = await workspace.until(lambda: said(workspace, "I cannot stop it myself"))
 
     assert "How to stop it" in str(answer["blocks"])
+    assert "Safe to stop now" in str(answer["blocks"])
+    assert told["text"] == "To stop *run42*, on each node:"
     assert f"kill -TERM {job.pid}" in str(told["blocks"])
     assert job.poll() is None
 
@@ -166,3 +168,29 @@ async def test_without_all_the_evidence_nothing_is_stopped(workspace, settings, 
     assert "node17 lacks its logs" in str(told["blocks"])
     assert "kill -TERM 77" in str(told["blocks"])
     assert "stop" not in asked
+
+
+@pytest.mark.parametrize(
+    ("missing", "told"),
+    [
+        ([], "To stop *run42*, on each node:"),
+        (["log_tails"], "To stop *run42*, save the evidence first (press Snapshot), then on each node:"),
+    ],
+    ids=["saved", "not all saved"],
+)
+async def test_who_asks_how_is_sent_to_save_only_what_is_not_saved(workspace, settings, registry, missing, told):
+    """The button knows of which snapshot it is."""
+    await a_run(registry)
+
+    async def answer(request):
+        if request.kind == "snapshot":
+            return {"node": "node17", "path": "/x", "essential_missing": missing, "pieces": []}
+        return {"node": "node17", "allowed": False, "commands": ["kill -TERM 77"]}
+
+    async with a_node(registry, answer), a_bot(workspace, settings):
+        await workspace.slash("/snapshot", "run42")
+        snapshot = await workspace.until(lambda: said(workspace, "Snapshot of run42"))
+        await workspace.click(snapshot["ts"], "stop_run")
+        how = await workspace.until(lambda: said(workspace, "I cannot stop it myself"))
+
+    assert how["text"] == told

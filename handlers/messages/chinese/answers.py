@@ -292,8 +292,11 @@ ANSWERS: Mapping[str, str] = MappingProxyType(
         "The evidence is saved first. Then SIGTERM goes to:": "先保存现场，然后向以下发送 SIGTERM：",
         "Stop it now": "立即停止",
         "Only {who} can confirm, within a minute.": "只有 {who} 可以在一分钟内确认。",
-        "I did not stop *{run}*: {why}": "我没有停止 *{run}* ：{why}",
-        "Save the evidence first (press Snapshot), then on each node:": "先按“保存现场”，然后在每个节点上：",
+        "To stop *{run}*, on each node:": "停止 *{run}* ，在每个节点上：",
+        "To stop *{run}*, save the evidence first (press Snapshot), then on each node:": (
+            "停止 *{run}* ：先按“保存现场”，然后在每个节点上："
+        ),
+        "I cannot stop it myself: {why}": "我不能自己停止它：{why}",
         "{who} stops *{run}*: evidence first, then SIGTERM.": "{who} 停止 *{run}* ：先保存现场，再发送 SIGTERM。",
         "I did not stop *{run}*, because its evidence is not complete.": "我没有停止 *{run}* ，因为现场不完整。",
         "If you want to stop it all the same, on each node:": "如果仍要停止，在每个节点上：",

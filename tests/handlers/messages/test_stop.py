@@ -1,7 +1,9 @@
 """What is said about a stop: what would be done, what is left, how it is cleaned up."""
 
+import pytest
+
 from handlers.messages.snapshot import NodeSaved
-from handlers.messages.stop import confirm, not_allowed, not_safe, plan_of, stopped
+from handlers.messages.stop import confirm, how_to_stop, not_safe, plan_of, stopped
 
 PLAN = {
     "node": "node17",
@@ -53,11 +55,22 @@ def test_memory_that_nobody_gave_back_is_told_though_all_ended():
     assert "GPU 3: 40.0 GiB still in use by 4711" in str(said.blocks)
 
 
-def test_without_permission_the_commands_stand_there_and_nothing_else_happened():
-    said = not_allowed("run42", [plan_of("node17", PLAN)], "its owner did not allow stops (`--allow-stop`).")
+@pytest.mark.parametrize(
+    ("is_saved", "head"),
+    [
+        (True, "To stop *run42*, on each node:"),
+        (False, "To stop *run42*, save the evidence first (press Snapshot), then on each node:"),
+    ],
+)
+def test_without_permission_the_commands_come_first_and_then_why(is_saved, head):
+    """Nobody is sent to save what is saved."""
+    why = "its owner did not allow stops (`--allow-stop`)."
 
-    assert said.text == "I did not stop *run42*: its owner did not allow stops (`--allow-stop`)."
-    assert "# node17\\nkill -TERM 77" in str(said.blocks)
+    said = how_to_stop("run42", [plan_of("node17", PLAN)], why, is_saved=is_saved)
+
+    whole = str(said.blocks)
+    assert said.text == head
+    assert whole.index("# node17\\nkill -TERM 77") < whole.index(f"I cannot stop it myself: {why}")
 
 
 def test_missing_evidence_is_named():
