@@ -128,11 +128,13 @@ class Episode:
         """About the first point, with the highest and the newest line as further evidence."""
         self._severity = severity
         base, peak = number(self._base), number(self._peak)
-        if recovery == "still up":
+        first = self._first.step
+        if recovery == "still up" and first is not None and self._peak_step not in (None, first):
+            text = f"loss spikes at step {whole(first)}: {base} before, peak {peak} {at_step(self._peak_step)}"
+        elif recovery == "still up":
             text = f"loss spikes from {base} to {peak} {at_step(self._peak_step)}"
         else:
-            since = whole(self._first.step)
-            text = f"loss has not come back since its spike at step {since}: {base} before, peak {peak}, now "
+            text = f"loss has not come back since its spike at step {whole(first)}: {base} before, peak {peak}, now "
             text += number(seen.loss)
         details = {
             "from": precise(self._base),

@@ -44,7 +44,7 @@ def join(
     if is_again:
         return replace(after, attempt=finding.attempt), Reason.AGAIN
     if _is_next_stage(finding, incident.head):
-        return head_with(after, trouble, finding), Reason.NEWS if is_new_kind else Reason.KNOWN
+        return head_with(after, trouble, finding), Reason.NEWS
     if before is not None and before.is_firing:
         return replace(after, repeats=incident.repeats + 1, changed_at=incident.changed_at), Reason.KNOWN
     if is_earlier(finding, incident.head):

@@ -112,6 +112,9 @@ FINDINGS: Mapping[str, str] = MappingProxyType(
         ),
         "the loss prints again: {n}": "损失恢复打印：{n}",
         # Jumps, spikes, divergence.
+        "loss spikes at step {n}: {n2} before, peak {n3} at step {n4}": (
+            "损失在第 {n} 步突升：此前 {n2}，第 {n4} 步达到峰值 {n3}"
+        ),
         "loss spikes from {n} to {n2} at step {n3}": "损失在第 {n3} 步从 {n} 突升到 {n2}",
         "loss spikes from {n} to {n2} at a step the log does not name": "损失从 {n} 突升到 {n2}（日志未写明步数）",
         "loss has not come back since its spike at step {n}: {n2} before, peak {n3}, now {n4}": (

@@ -34,7 +34,7 @@ def test_a_spike_that_lasts_is_a_warning_from_its_first_point(watching):
 
     (finding,) = findings(watching.said)
     assert (finding.kind, finding.severity, finding.step) == ("loss_spike", Severity.WARNING, 1001)
-    assert finding.text == "loss spikes from 2.30 to 5.10 at step 1,002"
+    assert finding.text == "loss spikes at step 1,001: 2.30 before, peak 5.10 at step 1,002"
     assert finding.details["recovery"] == "still up"
     assert re.fullmatch(r"[\d.]+ times the usual spread above the median of the points before, limit 6", finding.rule)
 
