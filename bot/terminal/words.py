@@ -58,8 +58,12 @@ def told_of_files(run: str) -> Iterator[None]:
         if is_other or not os.path.exists(run):  # noqa: PTH110
             raise
         kind = "folder" if os.path.isdir(run) else "file"  # noqa: PTH112
-        why = "is no run" if isinstance(unknown, NotOfThatName) else f"cannot be looked up as a run: {unknown}"
-        told = f"{run} is a {kind}; use `runwatch inspect {shlex.quote(run)}`. It {why.rstrip('.')}."
+        why = (
+            "No run has that name."
+            if isinstance(unknown, NotOfThatName)
+            else f"As a run it cannot be asked for: {unknown}"
+        )
+        told = f"{run} is a {kind}; use `runwatch inspect {shlex.quote(run)}`. {why}"
         raise Mistake(told) from unknown
 
 
