@@ -81,10 +81,13 @@ def test_a_clock_that_jumps_loses_and_repeats_nothing():
 @needs_faketime
 @pytest.mark.parametrize("without", ["", "clock"], ids=["Redis' clock", "control: its own clock"])
 def test_a_bot_that_believes_its_own_clock_calls_healthy_runs_stalled(without):
-    """The bot's clock jumps a day on: whoever counts silence on it says that nothing came for a day."""
+    """The bot's clock jumps a day on: whoever counts silence on it says that nothing came for a day.
+
+    What it finds after that stands in the thread of a stall that never was, so only who says none tells all as expected.
+    """
     outcome = night(replace(NIGHT, **A_DAY_ON, without=without))
 
-    assert outcome.judgement.is_clean, str(outcome)
+    assert outcome.judgement.is_clean or without, str(outcome)
     assert bool(called_stalled(outcome)) == bool(without)
 
 
